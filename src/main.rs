@@ -10,8 +10,11 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use tensorsh::files::{Conversion, ReportForm, Reporting, Sort};
 use tensorsh::session::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
-use tensorsh::shell::{self, ColorChoice, Language, Learning, PromptOptions, Screen, Testing, complain, show};
+use tensorsh::shell::{
+    self, ColorChoice, DiffForm, Language, Learning, PromptOptions, Screen, Testing, complain, show,
+};
 use tensorsh::tensor::system::{Machine, System};
 
 const USAGE: &str = "\
@@ -89,8 +92,8 @@ enum Command {
     Learn(Learn),
     /// List what files of tensors contain, without reading the data
     ///
-    /// Reads checkpoints of PyTorch, safetensors, npy, npz and GGUF, folders of torch.distributed, and models in several
-    /// files. Lists the name, dtype, size, stride and offset of every tensor, which tensors share a storage, and stored bytes
+    /// Reads checkpoints of PyTorch, pickles, safetensors, npy, npz and GGUF, folders of torch.distributed, and models in
+    /// several files. Lists the name, dtype, size, stride and offset of every tensor, which tensors share a storage, and stored bytes
     /// that no tensor uses. Nothing in a file is executed.
     Inspect(Inspect),
     /// Compare two files or folders of tensors, whatever their formats
@@ -103,8 +106,9 @@ enum Command {
     /// Convert a file of tensors to the format that the name of the other file ends in
     ///
     /// TO ends in .pt, .pth, .bin, .ckpt, .safetensors, .npy or .npz. Checkpoints keep values, containers, and which tensors
-    /// share a storage. Another format refuses what it cannot represent, by name. Tensors are streamed, so files may be larger
-    /// than memory. TO is replaced only when it is complete.
+    /// share a storage; with --only, --tensors or --rename they become one dictionary of names. Another format refuses what it
+    /// cannot represent, by name. Tensors are streamed, so files may be larger than memory. TO is replaced only when it is
+    /// complete.
     Convert(Convert),
     /// Print completions of this command line for a shell
     Completions {
@@ -187,19 +191,48 @@ struct Learn {
 #[derive(Args, Clone, Debug)]
 struct Inspect {
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["summary", "tree"])]
     json: bool,
+
+    /// List only names like PATTERN: `*` stands for any characters, `?` for one, and `model` also for all below it
+    #[arg(long, value_name = "PATTERN")]
+    filter: Vec<String>,
+
+    /// Sort the tensors
+    #[arg(long, value_name = "BY", value_enum)]
+    sort: Option<SortBy>,
+
+    /// Print the parts of names as a tree
+    #[arg(long, conflicts_with = "summary")]
+    tree: bool,
+
+    /// Print numbers by prefix and dtype, and the largest tensors
+    #[arg(long)]
+    summary: bool,
 
     /// The files; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SortBy {
+    /// Numbers in names by their value
+    Name,
+    /// Largest first
+    Size,
+    Dtype,
+}
+
 #[derive(Args, Clone, Debug)]
 struct Diff {
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stat")]
     json: bool,
+
+    /// Print a table of the changed tensors, with norms
+    #[arg(long)]
+    stat: bool,
 
     /// Treat elements as equal if they differ by at most NUMBER, or by at most that fraction of the first
     #[arg(long, value_name = "NUMBER", default_value_t = 0.0, value_parser = tolerance)]
@@ -213,8 +246,36 @@ struct Diff {
 #[derive(Args, Clone, Debug)]
 struct Convert {
     /// Convert all floats (and all blocks of a GGUF file) to this dtype: bfloat16, float16, float8_e4m3fn, …
-    #[arg(long, value_name = "DTYPE")]
+    #[arg(long = "as", value_name = "DTYPE", visible_alias = "dtype")]
     dtype: Option<String>,
+
+    /// Take only names like PATTERN, as `inspect --filter` lists them; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    only: Vec<String>,
+
+    /// Leave out what is not a tensor, and say what it was: numbers, texts, objects, programs
+    #[arg(long)]
+    tensors: bool,
+
+    /// Let names that begin with OLD begin with NEW; OLD is a whole part of a name, or ends in a dot
+    #[arg(long, value_names = ["OLD", "NEW"], num_args = 2, action = clap::ArgAction::Append)]
+    rename: Vec<String>,
+
+    /// Write tensors that share memory each on its own
+    #[arg(long)]
+    clone: bool,
+
+    /// Write elements that npz and npy lack (bfloat16, float8, …) as unsigned integers of the same bits
+    #[arg(long)]
+    bits: bool,
+
+    /// Let a checkpoint keep the devices that its tensors were saved from
+    #[arg(long)]
+    keep_device: bool,
+
+    /// Write several safetensors files of at most SIZE each, with an index: 2GB, 500MB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    shard_size: Option<u64>,
 
     /// The file, in any format that `inspect` reads; `-` is standard input
     #[arg(value_name = "FROM")]
@@ -223,6 +284,29 @@ struct Convert {
     /// The file to write
     #[arg(value_name = "TO")]
     to: OsString,
+}
+
+/// Reads a number of bytes, with a unit or without.
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: &[(&str, u64)] = &[
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1_000),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("B", 1),
+        ("", 1),
+    ];
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, unit)| *unit as f64);
+    let nbytes = number.parse::<f64>().ok().zip(unit).map(|(number, unit)| number * unit);
+    match nbytes {
+        Some(nbytes) if nbytes >= 1.0 => Ok(nbytes as u64),
+        _ => Err("not a size, such as 2GB or 500MB".to_owned()),
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -267,13 +351,21 @@ fn run(cli: Cli) -> i32 {
             let language = asked(*python, *rhai).or_else(|| language(&cli)).unwrap_or(Language::Python);
             shell::learn(screen, &Learning { language, lesson: lesson.clone(), list: *list, reset: *reset })
         }
-        Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), inspect.json),
-        Some(Command::Diff(Diff { json, tolerance, files })) => match as_text(files).as_slice() {
-            [a, b] => shell::diff([a, b], *tolerance, *json),
+        Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), &reporting(inspect)),
+        Some(Command::Diff(Diff { json, stat, tolerance, files })) => match as_text(files).as_slice() {
+            [a, b] => shell::diff(
+                [a, b],
+                *tolerance,
+                match (json, stat) {
+                    (true, _) => DiffForm::Json,
+                    (_, true) => DiffForm::Stat,
+                    _ => DiffForm::Lines,
+                },
+            ),
             _ => 2,
         },
-        Some(Command::Convert(Convert { dtype, from, to })) => {
-            shell::convert(&from.to_string_lossy(), &to.to_string_lossy(), dtype.as_deref())
+        Some(Command::Convert(convert)) => {
+            shell::convert(&convert.from.to_string_lossy(), &convert.to.to_string_lossy(), &conversion(convert))
         }
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
@@ -296,6 +388,37 @@ fn run(cli: Cli) -> i32 {
             None if stdin().is_terminal() || cli.interactive => shell::prompt(screen, opening(&cli, None)),
             script => shell::run_standard_input(screen, language(&cli), as_text(script.map_or(&[], |(_, args)| args))),
         },
+    }
+}
+
+fn reporting(inspect: &Inspect) -> Reporting {
+    Reporting {
+        filter: inspect.filter.clone(),
+        sort: inspect.sort.map(|by| match by {
+            SortBy::Name => Sort::Name,
+            SortBy::Size => Sort::Size,
+            SortBy::Dtype => Sort::Dtype,
+        }),
+        form: match (inspect.json, inspect.tree, inspect.summary) {
+            (true, ..) => ReportForm::Json,
+            (_, true, _) => ReportForm::Tree,
+            (.., true) => ReportForm::Summary,
+            _ => ReportForm::Table,
+        },
+    }
+}
+
+fn conversion(convert: &Convert) -> Conversion {
+    let pairs = convert.rename.chunks_exact(2).filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone())));
+    Conversion {
+        dtype: convert.dtype.clone(),
+        only: convert.only.clone(),
+        rename: pairs.collect(),
+        tensors: convert.tensors,
+        clone: convert.clone,
+        bits: convert.bits,
+        keep_device: convert.keep_device,
+        shard_size: convert.shard_size,
     }
 }
 

@@ -23,7 +23,7 @@ use describe::describe;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use tensorsh::files::{self, Contents, Input, Options, Source};
+use tensorsh::files::{self, Contents, Input, Loading, Options, SaveOptions, Source};
 use tensorsh::tensor::{ErrorKind, Memory, Result};
 use tensorsh::value::{Dict, Value};
 
@@ -60,9 +60,21 @@ fn open(path: &Path) -> Source {
     Source::open(path.to_str().unwrap()).unwrap()
 }
 
+fn loading(mapped: bool) -> Loading<'static> {
+    Loading { mapped, say: &|_| (), attach: None, devices: None }
+}
+
 /// Loads the file or folder at a path.
 fn load_path(path: &str, mapped: bool) -> Result<Value> {
-    Input::at(path)?.load(mapped)
+    Input::at(path)?.load(&loading(mapped))
+}
+
+fn load_any(source: &Source, mapped: bool) -> Result<Value> {
+    files::load_any(source, &loading(mapped))
+}
+
+fn save_as(value: &Value, path: &str) -> Result<()> {
+    files::save_as(value, path, &SaveOptions::default())
 }
 
 fn contents_at(path: &str) -> Result<Contents> {
@@ -70,14 +82,14 @@ fn contents_at(path: &str) -> Result<Contents> {
 }
 
 fn load_bytes(bytes: &[u8]) -> Result<Value> {
-    files::load_any(&source(bytes), false)
+    load_any(&source(bytes), false)
 }
 
 #[test]
 fn files_of_others_hold_what_they_say() {
     for (name, path, told) in references() {
         for mapped in [false, true] {
-            let value = files::load_any(&open(&path), mapped).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let value = load_any(&open(&path), mapped).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(describe(&value), told, "{name}, mapped: {mapped}");
         }
         assert_eq!(describe(&load_bytes(&fs::read(&path).unwrap()).unwrap()), told, "{name} as bytes");
@@ -91,8 +103,8 @@ fn what_is_written_is_read_again() {
     let is_written = |name: &str| !name.starts_with("records") && !name.ends_with(".gguf");
     for (name, path, told) in references().into_iter().filter(|(name, ..)| is_written(name)) {
         let copy = target.path().join(&name);
-        files::save_as(&files::load_any(&open(&path), true).unwrap(), copy.to_str().unwrap()).unwrap();
-        let value = files::load_any(&open(&copy), true).unwrap();
+        save_as(&load_any(&open(&path), true).unwrap(), copy.to_str().unwrap()).unwrap();
+        let value = load_any(&open(&copy), true).unwrap();
         assert_eq!(describe(&value), told, "{name}");
     }
 }
@@ -102,7 +114,7 @@ fn numpy_writes_the_same_bytes() {
     let target = tempfile::tempdir().unwrap();
     for name in ["rows.npy", "columns.npy", "scalar.npy", "empty.npy", "complex.npy", "flags.npy"] {
         let (original, copy) = (folder().join(name), target.path().join(name));
-        files::save_as(&files::load_any(&open(&original), true).unwrap(), copy.to_str().unwrap()).unwrap();
+        save_as(&load_any(&open(&original), true).unwrap(), copy.to_str().unwrap()).unwrap();
         assert_eq!(fs::read(&copy).unwrap(), fs::read(&original).unwrap(), "{name}");
     }
 }
@@ -122,7 +134,7 @@ fn what_shares_memory_is_mapped_once_and_the_file_stays_as_it_is() {
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(base.view().data_ptr() % 64, 0);
     // The file itself may be replaced while it is mapped.
-    files::save_as(&value, path.to_str().unwrap()).unwrap();
+    save_as(&value, path.to_str().unwrap()).unwrap();
     assert_eq!(transposed.view().storage.byte(3).unwrap(), Some(0x40));
     assert_ne!(fs::read(&path).unwrap(), before);
 }
@@ -151,7 +163,7 @@ fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
     let header = safetensors_header(LENGTH);
     fs::write(&path, &header).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(LENGTH + header.len() as u64).unwrap();
-    let both = || (files::contents(&open(&path)).unwrap(), files::load_any(&open(&path), true).unwrap());
+    let both = || (files::contents(&open(&path)).unwrap(), load_any(&open(&path), true).unwrap());
     let (report, value) = within(50, "a file of 100 gigabytes", both);
     assert!(report.text().contains("1 tensor on 1 storage of 107374182400 bytes (107.4 GB)"), "{}", report.text());
     assert_eq!(entry(&value, "weight").view().numel(), LENGTH as i64);
@@ -162,7 +174,7 @@ fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
 fn a_report_tells_what_is_not_loaded() {
     for (name, kind) in [("mixed.pt", "PyTorch checkpoint"), ("mixed_legacy.pt", "checkpoint")] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
-        assert!(files::load_any(&open(&path), false).is_err(), "{name}");
+        assert!(load_any(&open(&path), false).is_err(), "{name}");
         let report = files::contents(&open(&path)).unwrap();
         let text = report.text();
         assert!(text.contains(kind), "{text}");
@@ -255,7 +267,7 @@ fn a_report_tells_who_shares_and_what_is_wasted() {
         Value::from(large.with_layout(layout))
     };
     let value = Value::Dict(Dict::of_names([("a", part(0, 5)), ("b", part(3, 7))]));
-    files::save(&value, path.to_str().unwrap(), false).unwrap();
+    files::save(&value, path.to_str().unwrap(), &SaveOptions::default()).unwrap();
     let report = files::contents(&open(&path)).unwrap();
     let text = report.text();
     for line in [

@@ -3,17 +3,20 @@
 
 use super::archive::{Archive, Body, Writer};
 use super::atomic::{COMMON, rewrite};
+use super::contents::shown;
+use super::first_archives;
 use super::legacy::{self, Legacy};
-use super::pickle::{self, Mode, Pickled, Saved, build, explained};
+use super::pickle::{self, Attributes, Builder, Facts, Mode, Pickled, Saved, explained};
 use super::progress;
 use super::source::Source;
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::rc::Rc;
 use tensor::bail;
 use tensor::system::{File, Files, PathKind, System};
-use tensor::{Device, Error, ErrorKind, Result, Storage};
-use value::Value;
+use tensor::{Device, Error, ErrorKind, Result, Storage, Tensor};
+use value::{Dict, Value};
 
 /// The maximum size of a pickle, which is read as a whole.
 const LARGEST_PICKLE: u64 = 1 << 29;
@@ -27,8 +30,12 @@ pub struct Options<'a> {
     pub mapped: bool,
     /// Whether to leave storages zero.
     pub skip_data: bool,
-    /// Whether to read plain numpy arrays as tensors. `torch.load` rejects them.
+    /// Whether to read plain numpy arrays as tensors, and pickles of any protocol. `torch.load` rejects them.
     pub with_arrays: bool,
+    /// Is told the attributes of a tensor.
+    pub attach: Option<&'a dyn Fn(&Tensor, Dict)>,
+    /// Is told what is loaded to another device than it was saved from.
+    pub say: Option<&'a dyn Fn(String)>,
 }
 
 /// `map_location`.
@@ -37,6 +44,8 @@ pub enum Location<'a> {
     /// The devices they were saved from.
     #[default]
     Own,
+    /// The CPU, unless they have no data.
+    Here,
     /// All to one device.
     To(String),
     /// From one device to another.
@@ -76,17 +85,17 @@ impl Checkpoint {
         Checkpoint::read(source, mode).map_err(explained)
     }
 
-    /// Like [`Checkpoint::open`], but for a report, which includes values that cannot be loaded.
+    /// Like [`Checkpoint::open`], in any mode, with plain messages.
     ///
     /// # Errors
     /// Fails with RuntimeError and other errors for damaged files.
-    pub(crate) fn describe(source: &Source) -> Result<Checkpoint> {
-        Checkpoint::read(source, Mode::Report)
-    }
-
-    fn read(source: &Source, mode: Mode) -> Result<Checkpoint> {
+    pub(crate) fn read(source: &Source, mode: Mode) -> Result<Checkpoint> {
         if !source.is_archive() {
-            return legacy::open(source, mode);
+            return match () {
+                () if first_archives::is_tar(source) => first_archives::open(source, mode),
+                () if mode != Mode::Load && !legacy::is_one(source) => legacy::open_bare(source, mode),
+                () => legacy::open(source, mode),
+            };
         }
         let mut archive = Archive::open(source)?;
         let first = archive.names().first().ok_or_else(|| Error::runtime("the archive is empty"))?;
@@ -124,6 +133,10 @@ impl Data {
     /// # Errors
     /// Fails with RuntimeError if they are missing, have another size, or do not match their checksum.
     pub(crate) fn fetch(&mut self, saved: &Saved, mapped: bool) -> Result<Storage> {
+        if let Some((bytes, start)) = &saved.inline {
+            let bytes = bytes.get(*start..start.saturating_add(saved.nbytes));
+            return Storage::from_bytes(bytes.ok_or_else(|| Error::runtime("a storage is cut off"))?);
+        }
         match self {
             Data::Legacy(legacy) => legacy.fetch(saved),
             Data::Zip { archive, folder, is_big_endian } => {
@@ -141,6 +154,7 @@ impl Data {
     /// Returns the file and the offset of a storage's bytes, if they are stored verbatim.
     pub(crate) fn stored(&self, saved: &Saved) -> Option<(Source, usize)> {
         match self {
+            _ if saved.inline.is_some() => None,
             Data::Legacy(legacy) => legacy.stored(saved),
             Data::Zip { is_big_endian: true, .. } => None,
             Data::Zip { archive, folder, .. } => archive.stored(&format!("{folder}/data/{}", saved.key), saved.nbytes),
@@ -163,14 +177,41 @@ pub fn load(source: &Source, options: &Options) -> Result<Value> {
         );
     }
     let Checkpoint { pickled, mut data } = Checkpoint::open(source, options.with_arrays)?;
-    build(&pickled, |saved| options.storage(saved, &mut data))
+    options.say_devices(&pickled);
+    options.builder(&pickled, &mut data).value(pickled.root)
 }
 
 impl Options<'_> {
+    /// Says which devices the storages were saved from, if they do not exist here.
+    pub(crate) fn say_devices(&self, pickled: &Pickled) {
+        let (Some(say), Location::Here) = (self.say, &self.location) else { return };
+        let foreign: BTreeSet<&str> =
+            pickled.storages.iter().map(|saved| &*saved.location).filter(|location| is_foreign(location)).collect();
+        if !foreign.is_empty() {
+            let names = foreign.into_iter().map(shown).collect::<Vec<_>>().join(", ");
+            say(format!("tensors saved from {names} are loaded to the CPU"));
+        }
+    }
+
+    /// Returns a builder of the values of a checkpoint.
+    pub(crate) fn builder<'p>(
+        &'p self,
+        pickled: &'p Pickled,
+        data: &'p mut Data,
+    ) -> Builder<'p, impl FnMut(&Saved) -> Result<Storage>, impl FnMut(&Tensor, Dict)> {
+        let attach = |tensor: &Tensor, attributes| {
+            if let Some(attach) = self.attach {
+                attach(tensor, attributes);
+            }
+        };
+        Builder::new(pickled, |saved| self.storage(saved, data), attach)
+    }
+
     /// Returns a storage with its bytes, on the requested device.
     fn storage(&self, saved: &Saved, data: &mut Data) -> Result<Storage> {
         let tag = match &self.location {
-            Location::Own => &*saved.location,
+            Location::Here if is_foreign(&saved.location) => "cpu",
+            Location::Own | Location::Here => &*saved.location,
             Location::To(tag) => tag,
             Location::Table(table) => {
                 table.iter().find(|(from, _)| *from == *saved.location).map_or(&*saved.location, |(_, to)| to)
@@ -217,17 +258,36 @@ impl Options<'_> {
     }
 }
 
+/// Returns whether an archive is a checkpoint: its files are in one folder, and one of them is the pickle.
+pub(crate) fn is_one(archive: &Archive) -> bool {
+    let folder = archive.names().first().and_then(|name| name.split_once('/')).map(|(folder, _)| folder);
+    folder.is_some_and(|folder| archive.has(&format!("{folder}/data.pkl")))
+}
+
+/// Returns whether a location is a device that does not exist here.
+pub(crate) fn is_foreign(location: &str) -> bool {
+    !matches!(location.split(':').next(), Some("cpu" | "meta"))
+}
+
 /// Returns the device for a location in a file, or for a requested one.
 fn device(tag: &str) -> Result<Device> {
     match tag.split(':').next() {
         Some("cpu") => Ok(Device::CPU),
         Some("meta") => Ok(Device::META),
-        Some("cuda") => bail!(
+        Some(name @ ("cuda" | "xpu")) => bail!(
             RuntimeError,
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running \
+            "Attempting to deserialize object on a {} device but torch.{name}.is_available() is False. If you are running \
              on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to \
-             the CPU."
+             the CPU.",
+            name.to_uppercase()
         ),
+        Some(name @ ("hpu" | "privateuseone")) => bail!(
+            RuntimeError,
+            "The {} device module is not registered. If you are running on a CPU-only machine, please use torch.load \
+             with map_location=torch.device('cpu') to map your storages to the CPU.",
+            name.to_uppercase()
+        ),
+        Some("mps") => bail!(RuntimeError, "torch.UntypedStorage(): Storage device not recognized: mps"),
         _ => bail!(
             RuntimeError,
             "don't know how to restore data location of torch.storage.UntypedStorage (tagged with {tag})"
@@ -235,14 +295,23 @@ fn device(tag: &str) -> Result<Device> {
     }
 }
 
-/// `torch.save` to a file, which is replaced atomically. With `skip_data`, all storages are written as zeros.
+/// Options for saving a checkpoint.
+#[derive(Default)]
+pub struct SaveOptions<'a> {
+    /// Whether to write all storages as zeros.
+    pub skip_data: bool,
+    /// Returns the attributes that were given to a tensor.
+    pub attributes: Option<&'a Attributes<'a>>,
+}
+
+/// `torch.save` to a file, which is replaced atomically.
 ///
 /// # Errors
 /// Fails with TypeError for values that cannot be pickled, with RuntimeError if the file cannot be written, and with
 /// KeyboardInterrupt.
-pub fn save(value: &Value, path: &str, skip_data: bool) -> Result<()> {
+pub fn save(value: &Value, path: &str, options: &SaveOptions) -> Result<()> {
     let stem = folder_of(path)?;
-    replacing(path, |file| write(value, stem, skip_data, BufWriter::with_capacity(1 << 16, file)))
+    replacing(path, |file| write(value, stem, options, BufWriter::with_capacity(1 << 16, file)))
 }
 
 /// Returns the name of the folder in the archive: the file's name without its extension.
@@ -279,9 +348,10 @@ pub(crate) fn replacing(path: &str, write: impl FnOnce(&mut File) -> Result<()>)
 ///
 /// # Errors
 /// The errors of [`save`].
-pub fn write<W: Write + Seek>(value: &Value, name: &str, skip_data: bool, to: W) -> Result<()> {
-    write_bodies(value, name, to, &|storage| {
-        let is_zero = skip_data || storage.tensor_device().is_meta();
+pub fn write<W: Write + Seek>(value: &Value, name: &str, options: &SaveOptions, to: W) -> Result<()> {
+    let facts = Facts { attributes: options.attributes, location: None };
+    write_bodies(value, name, to, &facts, &|storage| {
+        let is_zero = options.skip_data || storage.tensor_device().is_meta();
         let body = if is_zero { Storage::zeroed(storage.nbytes(), Device::CPU)? } else { storage.clone() };
         Ok(Rc::new(body))
     })
@@ -295,9 +365,10 @@ pub(crate) fn write_bodies<W: Write + Seek>(
     value: &Value,
     name: &str,
     to: W,
+    facts: &Facts,
     body: &dyn Fn(&Storage) -> Result<Rc<dyn Body>>,
 ) -> Result<()> {
-    let pickle = pickle::write(value)?;
+    let pickle = pickle::write(value, facts)?;
     let _task = progress::begin(pickle.storages.iter().map(|storage| storage.nbytes() as u64).sum());
     let mut archive = Writer::new(to);
     archive.add(&format!("{name}/data.pkl"), &pickle.bytes)?;

@@ -319,11 +319,6 @@ pub(crate) fn shown(name: &str) -> String {
 /// The maximum depth of nested containers.
 pub(crate) const DEEPEST: usize = 200;
 
-/// Returns the name of the value under a dictionary key.
-pub(crate) fn under(name: &str, key: &str) -> String {
-    if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
-}
-
 /// Formats a count.
 pub(crate) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })

@@ -4,7 +4,9 @@
 
 mod measure;
 mod regions;
+mod rename;
 mod report;
+mod stat;
 
 pub(crate) use measure::Tally;
 
@@ -12,7 +14,7 @@ use super::contents::{Blocks, Contents, Elements, Entry};
 use super::progress;
 use regions::Compared;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use tensor::{Dims, Result, interrupt};
+use tensor::{Dims, Result};
 
 /// The differences between two files.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ struct Text {
 #[derive(Debug)]
 struct Change {
     name: String,
+    /// The name in the second file, if it is another.
+    renamed: Option<String>,
     what: ChangeKind,
 }
 
@@ -51,7 +55,7 @@ enum ChangeKind {
     Added(ShownTensor),
     Removed(ShownTensor),
     /// The same bytes under another name.
-    Renamed(String),
+    Renamed,
     /// Another shape. The elements are not compared.
     Reshaped([ShownTensor; 2]),
     /// The same shape with another dtype, other scales or other elements. `tally` is `None` if one side does not have
@@ -60,6 +64,8 @@ enum ChangeKind {
         sides: [ShownTensor; 2],
         tally: Option<Tally>,
         at: Dims,
+        /// The norm of the first, if it was asked for.
+        norm: Option<f64>,
     },
 }
 
@@ -83,21 +89,37 @@ impl ShownTensor {
     }
 }
 
-/// Compares the contents of two files. Elements count as equal if their difference is at most `tolerance`, either
-/// absolute or relative to the first.
+/// How to compare. A number is a tolerance.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparing {
+    /// Elements count as equal if their difference is at most this, either absolute or relative to the first.
+    pub tolerance: f64,
+    /// Whether to compute the norms of changed tensors.
+    pub with_norms: bool,
+}
+
+impl From<f64> for Comparing {
+    fn from(tolerance: f64) -> Comparing {
+        Comparing { tolerance, with_norms: false }
+    }
+}
+
+/// Compares the contents of two files. Tensors are paired by name, or if they have the same bytes; and if one beginning
+/// of names was replaced by another.
 ///
 /// # Errors
 /// Fails with RuntimeError for tensors that extend beyond their storage and for files that change meanwhile, and with
 /// KeyboardInterrupt.
-pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
+pub fn diff(a: &Contents, b: &Contents, how: impl Into<Comparing>) -> Result<Differences> {
+    let how = how.into();
     let bytes = |contents: &Contents| contents.entries.iter().map(|entry| entry.nbytes).fold(0, u64::saturating_add);
     let _task = progress::begin(bytes(a).max(bytes(b)));
     let mut pairs = Pairs::of(a, b);
-    let renamed = renamed(&mut pairs)?;
+    let renamed = rename::renamed(&mut pairs)?;
     let mut found = Differences {
         names: [a.name.clone(), b.name.clone()],
         formats: [a.format, b.format],
-        tolerance,
+        tolerance: how.tolerance,
         changes: Vec::new(),
         equal: 0,
         shared: Vec::new(),
@@ -105,18 +127,24 @@ pub fn diff(a: &Contents, b: &Contents, tolerance: f64) -> Result<Differences> {
         metadata: changed_texts(&a.metadata, &b.metadata),
     };
     for &(x, y) in &pairs.both {
-        match altered(pairs.a, x, pairs.b, y, tolerance)? {
-            Some(what) => found.changes.push(Change { name: x.name.clone(), what }),
+        let new_name = (x.name != y.name).then(|| y.name.clone());
+        let change = |what| Change { name: x.name.clone(), renamed: new_name.clone(), what };
+        match altered(pairs.a, x, pairs.b, y, how)? {
+            Some(what) => found.changes.push(change(what)),
+            None if new_name.is_some() => found.changes.push(change(ChangeKind::Renamed)),
             None => found.equal += 1,
         }
     }
     let told = |entry: &Entry, what: fn(ShownTensor) -> ChangeKind| Change {
         name: entry.name.clone(),
+        renamed: None,
         what: what(ShownTensor::of(entry)),
     };
-    found.changes.extend(
-        renamed.iter().map(|(from, to)| Change { name: from.name.clone(), what: ChangeKind::Renamed(to.name.clone()) }),
-    );
+    found.changes.extend(renamed.iter().map(|(from, to)| Change {
+        name: from.name.clone(),
+        renamed: Some(to.name.clone()),
+        what: ChangeKind::Renamed,
+    }));
     found.changes.extend(pairs.only_a.iter().map(|entry| told(entry, ChangeKind::Removed)));
     found.changes.extend(pairs.only_b.iter().map(|entry| told(entry, ChangeKind::Added)));
     pairs.both.extend(renamed);
@@ -138,28 +166,27 @@ struct Pairs<'c> {
 
 impl<'c> Pairs<'c> {
     fn of(a: &'c Contents, b: &'c Contents) -> Pairs<'c> {
-        // Names may be repeated: each is paired with the next of the same name.
-        let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (place, entry) in b.entries.iter().enumerate().rev() {
-            by_name.entry(&entry.name).or_default().push(place);
-        }
+        // Two tensors of a file have the same name only in damaged files.
+        let by_name: HashMap<&str, &Entry> = b.entries.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+        let mut taken = HashSet::new();
         let mut pairs = Pairs { a, b, both: Vec::new(), only_a: Vec::new(), only_b: Vec::new() };
         for entry in &a.entries {
-            let other = by_name.get_mut(entry.name.as_str()).and_then(Vec::pop).and_then(|place| b.entries.get(place));
-            match other {
-                Some(other) => pairs.both.push((entry, other)),
-                None => pairs.only_a.push(entry),
+            match by_name.get(entry.name.as_str()) {
+                Some(other) if taken.insert(entry.name.as_str()) => pairs.both.push((entry, other)),
+                _ => pairs.only_a.push(entry),
             }
         }
-        let mut left: Vec<usize> = by_name.into_values().flatten().collect();
-        left.sort_unstable();
-        pairs.only_b.extend(left.into_iter().filter_map(|place| b.entries.get(place)));
+        let is_paired = |entry: &&Entry| {
+            taken.contains(entry.name.as_str())
+                && by_name.get(entry.name.as_str()).is_some_and(|other| std::ptr::eq(*other, *entry))
+        };
+        pairs.only_b.extend(b.entries.iter().filter(|entry| !is_paired(entry)));
         pairs
     }
 }
 
 /// Returns the difference between two tensors of the same name.
-fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> Result<Option<ChangeKind>> {
+fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, how: Comparing) -> Result<Option<ChangeKind>> {
     let sides = [ShownTensor::of(x), ShownTensor::of(y)];
     if x.layout.sizes != y.layout.sizes {
         return Ok(Some(ChangeKind::Reshaped(sides)));
@@ -173,11 +200,18 @@ fn altered(a: &Contents, x: &Entry, b: &Contents, y: &Entry, tolerance: f64) -> 
             let are_same = x.elements == y.elements && regions::are_same(pair.0, pair.1)?;
             are_same.then(Tally::default)
         }
-        true => Some(regions::compare(pair.0, pair.1, tolerance)?),
+        true => Some(regions::compare(pair.0, pair.1, how.tolerance)?),
     };
     let at = index_of(tally.map_or(0, |tally| tally.at), &x.layout.sizes);
     let is_equal = sides[0] == sides[1] && tally.map_or(!has_data, |tally| tally.is_equal());
-    Ok((!is_equal).then_some(ChangeKind::Altered { sides, tally, at }))
+    if is_equal {
+        return Ok(None);
+    }
+    let norm = match how.with_norms && tally.is_some() && !is_opaque(x) {
+        true => Some(regions::norm(pair.0)?),
+        false => None,
+    };
+    Ok(Some(ChangeKind::Altered { sides, tally, at, norm }))
 }
 
 /// Returns whether a tensor consists of blocks that cannot be dequantized here.
@@ -194,43 +228,6 @@ fn index_of(mut number: u64, sizes: &[i64]) -> Dims {
         number /= size;
     }
     index
-}
-
-/// Finds renamed tensors: pairs with the same bytes among those that only one file has. Removes them from there.
-fn renamed<'c>(pairs: &mut Pairs<'c>) -> Result<Vec<(&'c Entry, &'c Entry)>> {
-    let is_sought = |entry: &&Entry| entry.nbytes > 0;
-    if !pairs.only_a.iter().any(is_sought) || !pairs.only_b.iter().any(is_sought) {
-        return Ok(Vec::new());
-    }
-    type Appearance = (&'static str, Dims, Vec<u8>);
-    let looks = |contents: &Contents, entry: &Entry| -> Result<Option<Appearance>> {
-        interrupt::check()?;
-        let head = regions::head(Compared { contents, entry })?;
-        Ok(head.map(|head| (entry.elements.name(), entry.layout.sizes.clone(), head)))
-    };
-    let mut came: HashMap<Appearance, Vec<&Entry>> = HashMap::new();
-    for &entry in pairs.only_b.iter().rev() {
-        if let Some(looks) = looks(pairs.b, entry)? {
-            came.entry(looks).or_default().push(entry);
-        }
-    }
-    let mut renamed: Vec<(&Entry, &Entry)> = Vec::new();
-    for &entry in &pairs.only_a {
-        let Some(candidates) = looks(pairs.a, entry)?.and_then(|looks| came.get_mut(&looks)) else { continue };
-        for place in (0..candidates.len()).rev() {
-            let Some(&other) = candidates.get(place) else { continue };
-            let (x, y) = (Compared { contents: pairs.a, entry }, Compared { contents: pairs.b, entry: other });
-            if entry.scale == other.scale && regions::are_same(x, y)? {
-                candidates.remove(place);
-                renamed.push((entry, other));
-                break;
-            }
-        }
-    }
-    let taken: HashSet<*const Entry> = renamed.iter().flat_map(|&(old, new)| [std::ptr::from_ref(old), new]).collect();
-    pairs.only_a.retain(|&entry| !taken.contains(&std::ptr::from_ref(entry)));
-    pairs.only_b.retain(|&entry| !taken.contains(&std::ptr::from_ref(entry)));
-    Ok(renamed)
 }
 
 /// Returns the groups of tensors that share a storage although not all of their counterparts do.

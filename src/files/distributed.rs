@@ -5,10 +5,13 @@
 mod cover;
 mod metadata;
 
-use super::checkpoint::{self, Checkpoint, Options};
-use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, shown, under};
+use super::checkpoint::{self, Checkpoint, Location, Options};
+
+use super::contents::{Bytes, Contents, Elements, Entry, Piece as Part, Plain, shown};
 use super::listing;
+use super::names::{Keys, at};
 use super::parts::box_of;
+use super::pickle::Mode;
 use super::source::Source;
 use metadata::{ArchiveLocation, Item, ItemContent, Metadata, PathStep, Piece, wrong};
 use std::collections::{BTreeSet, HashMap};
@@ -80,7 +83,8 @@ impl Folder {
 
     /// Returns the value of an archive.
     fn value(&self, place: &ArchiveLocation, mapped: bool) -> Result<Value> {
-        checkpoint::load(&self.archive(place)?, &Options { mapped, with_arrays: true, ..Options::default() })
+        let options = Options { location: Location::Here, mapped, with_arrays: true, ..Options::default() };
+        checkpoint::load(&self.archive(place)?, &options)
     }
 
     /// Returns the tensor of an archive, after checking that it matches the metadata.
@@ -123,11 +127,11 @@ impl Folder {
     fn list(&self, place: &ArchiveLocation, name: &str, contents: &mut Contents) -> Result<Vec<Entry>> {
         let source = self.archive(place)?;
         let mut inner = Contents::new(&source, "");
-        listing::list(Checkpoint::describe(&source)?, &mut inner)?;
+        listing::list(Checkpoint::read(&source, Mode::Report)?, &mut inner)?;
         let below = |inner: String| match inner.chars().next() {
             None => name.to_owned(),
             Some('[' | '(') => format!("{name}{inner}"),
-            Some(_) => under(name, &inner),
+            Some(_) => Keys::Plain.under(name, &inner),
         };
         let first = contents.storages.len();
         for (index, mut held) in inner.storages.into_iter().enumerate() {
@@ -256,8 +260,8 @@ pub(crate) fn contents(folder: &str) -> Result<Contents> {
 /// Returns the name for a path, as in reports on other files.
 fn name_of(path: &[PathStep]) -> String {
     path.iter().fold(String::new(), |name, step| match step {
-        PathStep::Key(key) => under(&name, key),
-        PathStep::Index(index) => format!("{name}[{index}]"),
+        PathStep::Key(key) => Keys::Plain.under(&name, key),
+        PathStep::Index(index) => at(&name, index),
     })
 }
 

@@ -1,21 +1,28 @@
 //! Detects the format of a file: by its first bytes for reading, by its extension for writing. The format of a folder
-//! is given by its index file.
+//! is given by the files in it.
 
 use super::archive::Archive;
-use super::checkpoint::{self, Checkpoint, Options};
+use super::checkpoint::{self, Checkpoint, Location, Options, SaveOptions};
 use super::contents::Contents;
+use super::listing::Choose;
+use super::names::Leaf;
+use super::pickle::Mode;
 use super::source::Source;
-use super::{distributed, gguf, legacy, listing, npy, npz, safetensors, shards};
+use super::{distributed, first_archives, foreign, gguf, legacy, listing, npy, npz, safetensors, shards};
 use std::path::Path;
 use tensor::system::{Files, PathKind, System};
-use tensor::{Result, bail};
-use value::Value;
+use tensor::{Result, Storage, Tensor, bail};
+use value::{Dict, Value};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Checkpoint,
     Legacy,
+    /// A tar archive of PyTorch's first versions.
+    FirstArchive,
+    /// A pickle without more around it.
+    Pickle,
     Safetensors,
     Npy,
     Npz,
@@ -29,8 +36,12 @@ impl Format {
     /// Fails with ValueError if it is unknown, and with RuntimeError for a damaged archive.
     fn of(source: &Source) -> Result<Format> {
         Ok(if source.is_archive() {
-            let archive = Archive::open(source)?;
-            if npz::is_one(&archive) { Format::Npz } else { Format::Checkpoint }
+            let archive = Archive::open(source).map_err(|error| foreign::cut_off(source, error))?;
+            match npz::is_one(&archive) {
+                true => Format::Npz,
+                false if checkpoint::is_one(&archive) => Format::Checkpoint,
+                false => return Err(foreign::archive(source, archive.names())),
+            }
         } else if source.starts_with(npy::MAGIC) {
             Format::Npy
         } else if source.starts_with(gguf::MAGIC) {
@@ -39,11 +50,33 @@ impl Format {
             Format::Safetensors
         } else if legacy::is_one(source) {
             Format::Legacy
+        } else if first_archives::is_one(source) {
+            Format::FirstArchive
+        } else if is_pickle(source) {
+            Format::Pickle
         } else {
-            let name = source.name().unwrap_or("the file");
-            bail!(ValueError, "{name} is not a checkpoint, safetensors, npy, npz or GGUF file")
+            return Err(foreign::refused(source));
         })
     }
+
+    /// Returns the name of a kind of checkpoint. `None` for the other formats.
+    fn checkpoint(self) -> Option<&'static str> {
+        Some(match self {
+            Format::Checkpoint => "PyTorch checkpoint",
+            Format::Legacy => "PyTorch checkpoint, from before 1.6",
+            Format::FirstArchive => "PyTorch checkpoint, from before 0.4",
+            Format::Pickle => "pickle",
+            Format::Safetensors | Format::Npy | Format::Npz | Format::Gguf => return None,
+        })
+    }
+}
+
+/// Returns whether a file is a pickle: it begins with the number of a protocol, or is named like one.
+fn is_pickle(source: &Source) -> bool {
+    let named = |name: &str| name.ends_with(".pkl") || name.ends_with(".pickle");
+    let is_text = || source.bytes(0, 1).is_some_and(|first| b"(]}cdlSVIFL".contains(&first[0]));
+    source.bytes(0, 2).is_some_and(|head| matches!(*head, [0x80, 2..=5]))
+        || source.name().is_some_and(named) && is_text()
 }
 
 /// Returns the contents of a file of any format, without its data.
@@ -51,35 +84,61 @@ impl Format {
 /// # Errors
 /// Fails with ValueError if the format is unknown, and with the errors of its reader.
 pub fn contents(source: &Source) -> Result<Contents> {
-    let of_checkpoint = |name| {
+    let format = Format::of(source)?;
+    if let Some(name) = format.checkpoint() {
         let mut contents = Contents::new(source, name);
-        listing::list(Checkpoint::describe(source)?, &mut contents)?;
-        Ok(contents)
-    };
-    match Format::of(source)? {
-        Format::Checkpoint => of_checkpoint("PyTorch checkpoint"),
-        Format::Legacy => of_checkpoint("PyTorch checkpoint, from before 1.6"),
-        Format::Safetensors => safetensors::contents(source),
+        listing::list(Checkpoint::read(source, Mode::Report)?, &mut contents)?;
+        return Ok(contents);
+    }
+    match format {
         Format::Npy => npy::contents(source),
         Format::Npz => npz::contents(source),
         Format::Gguf => gguf::contents(source),
+        _ => safetensors::contents(source),
     }
+}
+
+/// How to load a file.
+pub struct Loading<'a> {
+    /// Whether tensors lie on the file where they can.
+    pub mapped: bool,
+    /// Is told what is loaded in another way than it was saved, or not at all.
+    pub say: &'a dyn Fn(String),
+    /// Is told the attributes of a tensor.
+    pub attach: Option<&'a dyn Fn(&Tensor, Dict)>,
+    /// Is told the device that each storage was saved from, in place of `say`.
+    pub devices: Option<&'a dyn Fn(&Storage, &str)>,
 }
 
 /// Loads a file of any format.
 ///
 /// # Errors
 /// Fails with ValueError if the format is unknown, and with the errors of its reader.
-pub fn load_any(source: &Source, mapped: bool) -> Result<Value> {
-    match Format::of(source)? {
-        Format::Checkpoint => checkpoint::load(source, &Options { mapped, with_arrays: true, ..Options::default() }),
-        // Elements are not aligned in legacy files, so they are always copied.
-        Format::Legacy => checkpoint::load(source, &Options { with_arrays: true, ..Options::default() }),
-        Format::Safetensors => safetensors::load(source, mapped),
-        Format::Npy => npy::load(source, mapped),
-        Format::Npz => npz::load(source, mapped),
-        Format::Gguf => gguf::load(source, mapped),
+pub fn load_any(source: &Source, how: &Loading) -> Result<Value> {
+    let format = Format::of(source)?;
+    if format.checkpoint().is_some() {
+        return checkpoint::load(source, &options(format, how)).map_err(|error| foreign::explained(source, error));
     }
+    match format {
+        Format::Npy => npy::load(source, how.mapped),
+        Format::Npz => npz::load(source, how.mapped, how.say),
+        Format::Gguf => gguf::load(source, how.mapped),
+        _ => safetensors::load_more(source, how.mapped, how.say),
+    }
+}
+
+fn options<'a>(format: Format, how: &Loading<'a>) -> Options<'a> {
+    // Elements are only aligned in archives. Elsewhere, they are always copied.
+    let mapped = how.mapped && format == Format::Checkpoint;
+    let Loading { say, attach, devices, .. } = *how;
+    let location = match devices {
+        None => Location::Here,
+        Some(note) => Location::Asked(Box::new(move |storage, tag| {
+            note(storage, tag);
+            Ok((!tag.starts_with("meta")).then(|| storage.clone()))
+        })),
+    };
+    Options { location, mapped, with_arrays: true, attach, say: Some(say), skip_data: false }
 }
 
 /// A format for writing.
@@ -138,12 +197,10 @@ impl Input {
             if System::kind(&place.join(distributed::METADATA)).is_ok() {
                 return Ok(Input::Distributed(path.to_owned()));
             }
-            return match shards::index_in(path)? {
-                Some(index) => Ok(Input::Shards(index)),
-                None => bail!(ValueError, "the folder {path} has no .metadata and no index of safetensors"),
-            };
+            // A revision is a folder, too, but has no revisions itself.
+            return Input::at(&shards::model_in(path)?);
         }
-        Ok(if path.ends_with(shards::ENDING) {
+        Ok(if shards::ENDINGS.iter().any(|ending| path.ends_with(ending)) {
             Input::Shards(path.to_owned())
         } else {
             Input::File(Source::open(path)?)
@@ -154,12 +211,34 @@ impl Input {
     ///
     /// # Errors
     /// Fails with ValueError if the format is unknown, and with the errors of its reader.
-    pub fn load(&self, mapped: bool) -> Result<Value> {
+    pub fn load(&self, how: &Loading) -> Result<Value> {
         match self {
-            Input::File(source) => load_any(source, mapped),
-            Input::Shards(index) => shards::load(index, mapped),
-            Input::Distributed(folder) => distributed::load(folder, mapped),
+            Input::File(source) => load_any(source, how),
+            Input::Shards(index) => shards::load(index, |source| load_any(source, how)),
+            Input::Distributed(folder) => distributed::load(folder, how.mapped),
         }
+    }
+
+    /// Loads what contains nothing else and is chosen, by name. `choose` is given the name, and the class of an object
+    /// or function that does not exist here.
+    ///
+    /// # Errors
+    /// The errors of [`Input::load`] and of `choose`.
+    pub(crate) fn leaves(&self, how: &Loading, choose: &Choose) -> Result<Vec<Leaf<Value>>> {
+        if let Input::File(source) = self
+            && let format = Format::of(source)?
+            && format.checkpoint().is_some()
+        {
+            return listing::load_leaves(source, &options(format, how), choose);
+        }
+        let mut leaves = super::values::leaves(&self.load(how)?)?;
+        let mut kept = Vec::new();
+        for leaf in leaves.drain(..) {
+            if choose(&leaf.name, None)? {
+                kept.push(leaf);
+            }
+        }
+        Ok(kept)
     }
 
     /// Returns the contents, without data.
@@ -169,7 +248,7 @@ impl Input {
     pub fn contents(&self) -> Result<Contents> {
         match self {
             Input::File(source) => contents(source),
-            Input::Shards(index) => shards::contents(index),
+            Input::Shards(index) => shards::contents(index, contents),
             Input::Distributed(folder) => distributed::contents(folder),
         }
     }
@@ -179,9 +258,9 @@ impl Input {
 ///
 /// # Errors
 /// The errors of [`target`], and the errors of the writer.
-pub fn save_as(value: &Value, path: &str) -> Result<()> {
+pub fn save_as(value: &Value, path: &str, options: &SaveOptions) -> Result<()> {
     match target(path)? {
-        Target::Checkpoint => checkpoint::save(value, path, false),
+        Target::Checkpoint => checkpoint::save(value, path, options),
         Target::Safetensors => safetensors::save(value, &Value::None, path),
         Target::Npy => npy::save(value, path),
         Target::Npz => npz::save(value, path),

@@ -1,9 +1,46 @@
 //! Formats the contents of a file as a report: a table, the shared storages, and the number of stored bytes that no
-//! tensor uses.
+//! tensor uses; or a tree of names, or a summary.
+
+mod summary;
 
 use super::contents::{Contents, Entry, Piece, Plain, StorageInfo, count, shown};
+use super::names;
+use super::select::Selection;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
+use tensor::{Error, Result};
+
+/// What to report, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Reporting {
+    /// The patterns of the names to report; all names if empty.
+    pub filter: Vec<String>,
+    /// The order of the tensors, if it is not that of the file.
+    pub sort: Option<Sort>,
+    pub form: ReportForm,
+}
+
+/// An order of tensors.
+#[derive(Clone, Copy, Debug)]
+pub enum Sort {
+    /// By name, with numbers in names by their value.
+    Name,
+    /// By the number of bytes, largest first.
+    Size,
+    Dtype,
+}
+
+/// A form of a report.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum ReportForm {
+    #[default]
+    Table,
+    /// The parts of names below each other.
+    Tree,
+    /// Numbers by prefix, dtype and size.
+    Summary,
+    Json,
+}
 
 /// The number of values to list, …
 const LISTED: usize = 50;
@@ -41,19 +78,78 @@ impl Contents {
         self.storages.iter().zip(usage).map(unused).collect()
     }
 
+    /// Returns the line above a report.
+    fn heading(&self) -> String {
+        format!("{}: {}, {}\n", shown(&self.name), self.format, bytes(self.nbytes))
+    }
+
+    /// Returns a report in the way that is asked for.
+    ///
+    /// # Errors
+    /// Fails with ValueError for a pattern that no name is like.
+    pub fn report(self, how: &Reporting) -> Result<String> {
+        let all = self.entries.len();
+        let contents = self.selected(how)?;
+        let selected =
+            (contents.entries.len() < all).then(|| format!("\n{} of {all} selected", contents.entries.len()));
+        let text = match how.form {
+            ReportForm::Json => return Ok(contents.json()),
+            ReportForm::Table => contents.text(),
+            ReportForm::Tree => contents.heading() + &summary::tree(&contents),
+            ReportForm::Summary => contents.heading() + &summary::summary(&contents),
+        };
+        Ok(text + selected.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the contents with the selected tensors and values, in the order that is asked for.
+    fn selected(mut self, how: &Reporting) -> Result<Contents> {
+        let selection = Selection::new(&how.filter, &[]);
+        self.entries.retain(|entry| selection.takes(&entry.name));
+        self.values.retain(|value| selection.takes(&value.name));
+        selection.check_used().map_err(|error| Error::new(error.kind, error.message.replace("--only", "--filter")))?;
+        if !how.filter.is_empty() {
+            // Bytes of storages that are not selected belong to tensors that are not.
+            self.retain_storages();
+        }
+        match how.sort {
+            None => {}
+            Some(Sort::Name) => self.entries.sort_by(|a, b| names::natural(&a.name).cmp(&names::natural(&b.name))),
+            Some(Sort::Size) => self.entries.sort_by(|a, b| b.nbytes.cmp(&a.nbytes)),
+            Some(Sort::Dtype) => self.entries.sort_by(|a, b| a.elements.name().cmp(b.elements.name())),
+        }
+        Ok(self)
+    }
+
+    /// Removes the storages without tensors.
+    fn retain_storages(&mut self) {
+        let mut kept = vec![None; self.storages.len()];
+        let pieces = self.entries.iter().flat_map(|entry| entry.pieces.iter().map(|piece| piece.storage));
+        for storage in self.entries.iter().filter_map(|entry| entry.storage).chain(pieces) {
+            if let Some(place) = kept.get_mut(storage) {
+                *place = Some(0);
+            }
+        }
+        let mut next = 0;
+        for place in kept.iter_mut().flatten() {
+            *place = next;
+            next += 1;
+        }
+        let new = |storage: usize| kept.get(storage).copied().flatten();
+        for entry in &mut self.entries {
+            entry.storage = entry.storage.and_then(new);
+            entry.pieces.iter_mut().for_each(|piece| piece.storage = new(piece.storage).unwrap_or(piece.storage));
+        }
+        let mut places = kept.iter();
+        self.storages.retain(|_| places.next().is_some_and(Option::is_some));
+    }
+
     /// Returns the report as a table with a summary.
     pub fn text(&self) -> String {
-        let mut out = format!("{}: {}, {}\n", shown(&self.name), self.format, bytes(self.nbytes));
+        let mut out = self.heading();
         let heads = ["name", "", "dtype", "size", "stride", "offset", "bytes", "storage"].map(str::to_owned);
-        let rows: Vec<[String; 8]> = std::iter::once(heads).chain(self.entries.iter().map(|e| self.row(e))).collect();
-        let width =
-            |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-        let widths: Vec<usize> = (0..8).map(|column| width(column).unwrap_or(0)).collect();
-        for row in rows.iter().filter(|_| !self.entries.is_empty()) {
-            let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
-            let line = cells.fold(String::new(), |line, (cell, width)| format!("{line}{cell:width$}  "));
-            out += line.trim_end();
-            out += "\n";
+        let rows: Vec<_> = std::iter::once(heads).chain(self.entries.iter().map(|e| self.row(e))).collect();
+        if !self.entries.is_empty() {
+            out += &table(&rows);
         }
         for entry in &self.entries {
             for piece in &entry.pieces {
@@ -187,6 +283,22 @@ impl Contents {
         });
         format!("{report:#}")
     }
+}
+
+/// Formats rows as columns. A column without any text does not show.
+pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..N).map(|column| width(column).unwrap_or(0)).collect();
+    let mut out = String::new();
+    for row in rows {
+        let start = out.len();
+        for (cell, width) in row.iter().zip(&widths).filter(|(_, width)| **width > 0) {
+            let _ = write!(out, "{cell:width$}  ");
+        }
+        out.truncate(start + out.get(start..).map_or(0, |line| line.trim_end().len()));
+        out.push('\n');
+    }
+    out
 }
 
 /// Formats sizes like a Python tuple.

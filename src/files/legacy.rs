@@ -20,7 +20,7 @@ pub(crate) struct Legacy {
 /// Returns whether a file begins with a pickle of the magic number.
 pub(crate) fn is_one(source: &Source) -> bool {
     source.bytes(0, 32.min(source.len())).is_some_and(|head| {
-        pickle::read(&head, &mut 0, Mode::Load)
+        pickle::read(&head, &mut 0, Mode::Arrays)
             .is_ok_and(|first| matches!(first.node(first.root), Node::Int(MAGIC_NUMBER)))
     })
 }
@@ -48,9 +48,21 @@ pub(crate) fn open(source: &Source, mode: Mode) -> Result<Checkpoint> {
     Ok(Checkpoint { pickled, data: Data::Legacy(Legacy { source: source.clone(), places }) })
 }
 
+/// Reads a file that is a pickle, without more around it. Storages are in the pickle itself.
+///
+/// # Errors
+/// The errors of [`open`].
+pub(crate) fn open_bare(source: &Source, mode: Mode) -> Result<Checkpoint> {
+    let pickled = next(source, &mut 0, mode)?;
+    Ok(Checkpoint { pickled, data: Data::Legacy(Legacy::new(source.clone(), HashMap::new())) })
+}
+
 /// Reads the pickle at a position, and advances the position. The file is read in growing pieces, because the data
 /// after the pickle may be large.
-fn next(source: &Source, at: &mut usize, mode: Mode) -> Result<Pickled> {
+///
+/// # Errors
+/// The errors of [`pickle::read`].
+pub(crate) fn next(source: &Source, at: &mut usize, mode: Mode) -> Result<Pickled> {
     let rest = source.len().saturating_sub(*at);
     let mut length = rest.min(1 << 16);
     loop {
@@ -70,7 +82,10 @@ fn next(source: &Source, at: &mut usize, mode: Mode) -> Result<Pickled> {
 }
 
 /// Reads the next pickle, and returns its value if it is an integer.
-fn number(source: &Source, at: &mut usize, mode: Mode) -> Result<Option<i128>> {
+///
+/// # Errors
+/// The errors of [`pickle::read`].
+pub(crate) fn number(source: &Source, at: &mut usize, mode: Mode) -> Result<Option<i128>> {
     let pickled = next(source, at, mode)?;
     Ok(match pickled.node(pickled.root) {
         Node::Int(number) => Some(*number),
@@ -120,6 +135,11 @@ fn storage_positions(
 }
 
 impl Legacy {
+    /// Creates the storages of a file whose bytes begin at these places, by their keys.
+    pub(crate) fn new(source: Source, places: HashMap<Rc<str>, usize>) -> Legacy {
+        Legacy { source, places }
+    }
+
     /// Returns a copy of the bytes of a storage.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Python literals, as in the headers of npy files: strings, integers, booleans, tuples, lists and dictionaries.
+//! Python literals, as in the headers of npy files: None, strings, integers, booleans, tuples, lists and dictionaries.
 //! Nothing else of Python is parsed, and nothing is evaluated.
 
 /// The maximum depth of nested literals.
@@ -7,6 +7,7 @@ const DEEPEST: usize = 32;
 /// The value of a literal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Literal {
+    None,
     Text(String),
     Int(i64),
     Bool(bool),
@@ -89,6 +90,9 @@ impl<'t> Reader<'t> {
                 self.items('{', "}", entry).map(|(entries, _)| Literal::Dict(entries))
             }
             _ => {
+                if self.take("None").is_some() {
+                    return Some(Literal::None);
+                }
                 let truth = [("True", true), ("False", false)].into_iter().find(|(word, _)| self.take(word).is_some());
                 truth.map(|(_, truth)| Literal::Bool(truth)).or_else(|| self.int())
             }

@@ -3,7 +3,7 @@
 
 use super::archive::{Body, write_body};
 use super::checkpoint::replacing;
-use super::contents::{Bytes, Contents};
+use super::contents::{Bytes, Contents, Plain, shown};
 use super::literal::Literal;
 use super::progress;
 use super::records::{DTYPES, Element};
@@ -42,6 +42,31 @@ pub(crate) const MOST_OF_A_HEADER: usize = LONGEST_HEADER + 16;
 /// # Errors
 /// Fails with ValueError if it is invalid, or describes an array that cannot be a tensor: of objects, strings or times.
 pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
+    let Described { descr, fortran_order, sizes, start } = described(bytes)?;
+    let element = Element::of(&descr).map_err(|error| match error.message.starts_with("Object arrays") {
+        true => error,
+        false => invalid(error.message),
+    })?;
+    if sizes.iter().any(|&size| size < 0) {
+        return Err(invalid("a size is negative"));
+    }
+    let count = checked_numel(&sizes)?;
+    let nbytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(element.nbytes()));
+    let nbytes = nbytes.ok_or_else(|| invalid("its shape is invalid"))?;
+    let strides = if fortran_order { reversed(&sizes) } else { contiguous_strides(&sizes) };
+    let layout = Layout { sizes, strides, offset: 0 };
+    Ok(Header { element, layout, start, nbytes })
+}
+
+/// The entries of a header, and where the elements begin.
+struct Described {
+    descr: Literal,
+    fortran_order: bool,
+    sizes: Dims,
+    start: usize,
+}
+
+fn described(bytes: &[u8]) -> Result<Described> {
     let Some([major, _minor]) = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk::<2>()) else {
         return Err(invalid("the magic string is not correct"));
     };
@@ -60,19 +85,47 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header> {
     };
     let unreadable = || invalid(format_args!("{:?}", text.trim_end()));
     let (descr, fortran_order, sizes) = Literal::parse(&text).and_then(entries).ok_or_else(unreadable)?;
-    let element = Element::of(&descr).map_err(|error| match error.message.starts_with("Object arrays") {
-        true => error,
-        false => invalid(error.message),
-    })?;
-    if sizes.iter().any(|&size| size < 0) {
-        return Err(invalid("a size is negative"));
+    Ok(Described { descr, fortran_order, sizes, start: MAGIC.len() + 2 + prefix + length })
+}
+
+/// An array that cannot be a tensor: of objects, texts, times, or of records with such a field.
+pub(crate) struct OtherArray {
+    dtype: String,
+    sizes: Dims,
+}
+
+impl OtherArray {
+    /// Says what it is.
+    pub(crate) fn text(&self) -> String {
+        let kind = match self.dtype.trim_start_matches(['<', '>', '|', '=']).chars().next() {
+            Some('U' | 'S' | 'a') => "texts",
+            Some('O') => "objects",
+            Some('M') => "times",
+            Some('m') => "durations",
+            _ => return format!("an array of {}", shown(&self.dtype)),
+        };
+        format!("an array of {kind} ({})", shown(&self.dtype))
     }
-    let count = checked_numel(&sizes)?;
-    let nbytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(element.nbytes()));
-    let nbytes = nbytes.ok_or_else(|| invalid("its shape is invalid"))?;
-    let strides = if fortran_order { reversed(&sizes) } else { contiguous_strides(&sizes) };
-    let layout = Layout { sizes, strides, offset: 0 };
-    Ok(Header { element, layout, start: MAGIC.len() + 2 + prefix + length, nbytes })
+
+    /// Returns it as a value in a report.
+    pub(crate) fn listed(&self, name: &str) -> Plain {
+        let text = format!("{} {}", self.dtype, super::inspect::tuple(&self.sizes));
+        Plain { name: name.to_owned(), class: "numpy.ndarray".to_owned(), text: Some(text) }
+    }
+}
+
+/// Returns what an array is that cannot be a tensor. `None` for numbers, and for records of them.
+///
+/// # Errors
+/// Fails with ValueError if the header is invalid.
+pub(crate) fn other_array(bytes: &[u8]) -> Result<Option<OtherArray>> {
+    let Described { descr, sizes, .. } = described(bytes)?;
+    let dtype = match (Element::of(&descr), descr) {
+        (Err(_), Literal::Text(name)) => name,
+        (Err(error), Literal::List(_)) => format!("records ({})", error.message),
+        _ => return Ok(None),
+    };
+    Ok(Some(OtherArray { dtype, sizes }))
 }
 
 /// Returns the three entries of the header's dictionary, which may be in any order: `descr`, `fortran_order` and
@@ -127,6 +180,11 @@ pub(crate) fn header_of(source: &Source) -> Result<Header> {
 /// The errors of [`header_of`].
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "npy");
+    let head = source.bytes(0, source.len().min(MOST_OF_A_HEADER)).unwrap_or_default();
+    if let Some(other) = other_array(&head)? {
+        contents.values.push(other.listed(""));
+        return Ok(contents);
+    }
     let Header { element, layout, start, nbytes } = header_of(source)?;
     element.list(&mut contents, String::new(), layout, nbytes, Bytes::Stored(source.clone(), start))?;
     Ok(contents)
@@ -167,6 +225,11 @@ pub(crate) fn parts(tensor: &Tensor) -> Result<(Vec<u8>, Storage)> {
     let rows = copy::resolve_neg(&copy::resolve_conj(&rows)?)?;
     let storage = copy::row_major(&rows)?.storage;
     Ok((head, storage))
+}
+
+/// Returns whether numpy has a dtype.
+pub(crate) fn holds(dtype: DType) -> bool {
+    DTYPES.iter().any(|(_, known)| *known == dtype)
 }
 
 /// Returns the header of an array in numpy's form.

@@ -2,8 +2,8 @@
 
 use super::archive::{Archive, Body, Writer};
 use super::checkpoint::replacing;
-use super::contents::{Bytes, Contents};
-use super::npy::{self, Header, MOST_OF_A_HEADER};
+use super::contents::{Bytes, Contents, shown};
+use super::npy::{self, Header, MOST_OF_A_HEADER, OtherArray};
 use super::progress;
 use super::source::Source;
 use std::cell::RefCell;
@@ -17,32 +17,46 @@ pub(crate) fn is_one(archive: &Archive) -> bool {
     !archive.names().is_empty() && archive.names().iter().all(|name| name.ends_with(".npy"))
 }
 
-/// Returns the name and the header of each array.
+/// Returns the name and the header of each array. The header of an array that cannot be a tensor says what it is.
 ///
 /// # Errors
 /// Fails with ValueError or RuntimeError if an entry is not an array.
-pub(crate) fn headers(archive: &mut Archive) -> Result<Vec<(String, Header)>> {
+fn headers(archive: &mut Archive) -> Result<Vec<(String, std::result::Result<Header, OtherArray>)>> {
     let names = archive.names().to_vec();
     let mut headers = Vec::new();
     for entry in names {
         let head = archive.head(&entry, MOST_OF_A_HEADER as u64)?;
-        headers.push((entry, npy::header(&head)?));
+        let header = match npy::other_array(&head)? {
+            Some(other) => Err(other),
+            None => Ok(npy::header(&head)?),
+        };
+        headers.push((entry, header));
     }
     Ok(headers)
 }
 
-/// Loads all arrays by name.
+fn name_of(entry: &str) -> &str {
+    entry.strip_suffix(".npy").unwrap_or(entry)
+}
+
+/// Loads all arrays by name. `say` is told which are left out, because they cannot be tensors.
 ///
 /// # Errors
 /// Fails with ValueError or RuntimeError if an entry is not an array.
-pub(crate) fn load(source: &Source, mapped: bool) -> Result<Value> {
+pub(crate) fn load(source: &Source, mapped: bool, say: &dyn Fn(String)) -> Result<Value> {
     let mut archive = Archive::open(source)?;
     let mut entries = Vec::new();
     for (entry, header) in headers(&mut archive)? {
+        let header = match header {
+            Ok(header) => header,
+            Err(other) => {
+                say(format!("{} is left out: {}, which cannot be a tensor", shown(name_of(&entry)), other.text()));
+                continue;
+            }
+        };
         let storage = archive.storage(&entry, header.start, header.nbytes, mapped)?;
         let is_own = !mapped || archive.stored(&entry, header.start.saturating_add(header.nbytes)).is_none();
-        let name = entry.strip_suffix(".npy").unwrap_or(&entry);
-        entries.push((Value::str(name), header.value(&storage, is_own)?));
+        entries.push((Value::str(name_of(&entry)), header.value(&storage, is_own)?));
     }
     Dict::new(entries).map(Value::Dict)
 }
@@ -57,9 +71,15 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let headers = headers(&mut archive)?;
     let archive = Rc::new(RefCell::new(archive));
     for (entry, header) in headers {
-        let Header { element, layout, start, nbytes } = header;
+        let Header { element, layout, start, nbytes } = match header {
+            Ok(header) => header,
+            Err(other) => {
+                contents.values.push(other.listed(name_of(&entry)));
+                continue;
+            }
+        };
         let stored = archive.borrow().stored(&entry, start.saturating_add(nbytes));
-        let name = entry.strip_suffix(".npy").unwrap_or(&entry).to_owned();
+        let name = name_of(&entry).to_owned();
         let bytes = match stored {
             Some((source, place)) => Bytes::Stored(source, place.saturating_add(start)),
             None => {

@@ -67,6 +67,23 @@ impl Part {
         })
     }
 
+    /// Returns the elements of a dense tensor. Its storage must be unchanged since its file was opened.
+    ///
+    /// # Errors
+    /// Fails with RuntimeError for a storage without data.
+    pub(crate) fn of_view(view: &View) -> Result<Part> {
+        let whole = Part::of_storage(&view.storage, view.dtype)?;
+        let (layout, conj, neg) = (view.layout.clone(), view.conj, view.neg);
+        let offsets = layout.sizes.iter().map(|_| 0).collect();
+        Ok(Part { layout, conj, neg, offsets, ..whole })
+    }
+
+    /// Returns the first bytes of the storage.
+    pub(crate) fn of_bytes(&self, nbytes: i64) -> Part {
+        let (elements, layout) = (Elements::Plain(DType::Byte), Layout::contiguous(&[nbytes]));
+        Part { elements, layout, offsets: [0].into_iter().collect(), ..self.clone() }
+    }
+
     /// Returns the box inside this one that begins at an index of the tensor and has these sizes.
     ///
     /// # Errors

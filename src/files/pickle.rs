@@ -6,10 +6,11 @@ mod names;
 mod read;
 mod write;
 
-pub(crate) use build::build;
+pub(crate) use build::{Builder, key_value};
 pub(crate) use names::Class;
-pub(crate) use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, TensorDescription, read};
-pub(crate) use write::write;
+pub(crate) use read::{Array, Id, Mode, Node, Pickled, Saved, Scale, TensorDescription, read, read_with};
+pub(crate) use write::Attributes;
+pub(crate) use write::{Facts, write};
 
 use tensor::{Error, ErrorKind};
 

@@ -3,11 +3,13 @@
 
 use super::archive::{Body, write_body};
 use super::checkpoint::replacing;
-use super::contents::{Bytes, Contents};
+use super::contents::{Blocks, Bytes, Contents, Elements, shown};
+use super::names::quoted;
 use super::progress;
 use super::source::Source;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
+use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use tensor::bail;
@@ -19,27 +21,62 @@ use value::{Dict, Value};
 const LARGEST_HEADER: usize = 100_000_000;
 
 /// A tensor's entry in the header, with the offset of its bytes in the file.
-pub(crate) struct TensorHeader {
-    pub name: String,
-    pub dtype: DType,
-    pub layout: Layout,
-    pub place: usize,
-    pub nbytes: usize,
+struct TensorHeader {
+    name: String,
+    elements: Elements,
+    layout: Layout,
+    place: usize,
+    nbytes: usize,
+    /// The dtype in the header, if it is not known. The elements are then the bytes.
+    unknown: Option<String>,
 }
 
 impl TensorHeader {
-    /// Returns the tensor, mapped from the file if `mapped`.
+    /// Returns the tensor, mapped from the file if `mapped`. One of elements that do not exist here becomes a tensor of
+    /// its bytes, which `say` is told.
     ///
     /// # Errors
-    /// Fails with SafetensorError if the file is too short.
-    pub(crate) fn tensor(self, source: &Source, mapped: bool) -> Result<Value> {
+    /// Fails with SafetensorError if the file is too short, and without `say` for elements that do not exist here.
+    fn tensor(self, source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Result<Value> {
         let storage = source.storage(self.place, self.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
         let storage = if mapped { storage } else { storage.duplicate()? };
-        let view = View { storage, layout: self.layout, dtype: self.dtype, conj: false, neg: false, form: None };
+        let (dtype, layout) = match self.elements {
+            Elements::Plain(dtype) => (dtype, self.layout.clone()),
+            Elements::Blocks(_) => (DType::Byte, self.layout_of_bytes()),
+        };
+        let name =
+            self.unknown.as_deref().or(matches!(self.elements, Elements::Blocks(_)).then(|| self.elements.name()));
+        match (name, say) {
+            (None, _) => {}
+            (Some(dtype), Some(say)) => {
+                say(format!("{} has dtype {}, and is loaded as its bytes", shown(&self.name), shown(dtype)));
+            }
+            (Some(dtype), None) => return Err(invalid(format_args!("{}: dtype {dtype} is not supported", self.name))),
+        }
+        let view = View { storage, layout, dtype, conj: false, neg: false, form: None };
         view.check_bounds()?;
         Ok(Value::from(view))
     }
+
+    /// Returns the layout of the bytes: with rows of bytes for rows of elements if these fill whole bytes.
+    fn layout_of_bytes(&self) -> Layout {
+        let mut sizes = self.layout.sizes.clone();
+        if let Some(inner) = sizes.last_mut()
+            && let Some(nbytes) = usize::try_from(*inner).ok().and_then(|count| self.elements.nbytes(count).ok())
+        {
+            *inner = nbytes as i64;
+            return Layout::contiguous(&sizes);
+        }
+        Layout::contiguous(&[self.nbytes as i64])
+    }
 }
+
+/// Elements of less than a byte. The format does not say in which order they lie in their bytes.
+static SMALL: [(Dtype, Blocks); 3] = [
+    (Dtype::F4, Blocks { name: "F4", count: 2, nbytes: 1, take_apart: None }),
+    (Dtype::F6_E2M3, Blocks { name: "F6_E2M3", count: 4, nbytes: 3, take_apart: None }),
+    (Dtype::F6_E3M2, Blocks { name: "F6_E3M2", count: 4, nbytes: 3, take_apart: None }),
+];
 
 fn invalid(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::SafetensorError, format!("Error while deserializing header: {why}"))
@@ -52,55 +89,99 @@ pub(crate) fn is_one(source: &Source) -> bool {
     fits && source.bytes(8, 1).is_some_and(|first| first == b"{")
 }
 
-/// Reads the header, in byte order.
-///
-/// # Errors
-/// Fails with SafetensorError if it is invalid.
-pub(crate) fn header(source: &Source) -> Result<Vec<TensorHeader>> {
-    let (metadata, begin) = parsed(source)?;
-    if metadata.data_len().checked_add(begin) != Some(source.len()) {
-        return Err(invalid("incomplete metadata, file not fully covered"));
+/// A parsed header, the offset of the data, and the dtypes and shapes of tensors with an unknown dtype.
+struct Header {
+    metadata: Metadata,
+    begin: usize,
+    unknown: HashMap<String, (String, Vec<usize>)>,
+}
+
+impl Header {
+    /// Parses the header of a file. If `is_lenient`, a tensor with an unknown dtype is described as its bytes.
+    ///
+    /// # Errors
+    /// Fails with SafetensorError if it is invalid, or does not describe the whole file.
+    fn of(source: &Source, is_lenient: bool) -> Result<Header> {
+        let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
+        let length = length.ok_or_else(|| invalid("header too small"))?;
+        let length = usize::try_from(length).ok().filter(|&length| length <= LARGEST_HEADER);
+        let length = length.ok_or_else(|| invalid("header too large"))?;
+        let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
+        let (metadata, unknown) = match serde_json::from_slice(&bytes) {
+            Ok(metadata) => (metadata, HashMap::new()),
+            Err(error) if is_lenient && error.to_string().starts_with("unknown variant") => with_bytes(&bytes)?,
+            Err(error) => return Err(invalid(error)),
+        };
+        let header = Header { metadata, begin: 8 + length, unknown };
+        let end = header.metadata.data_len().checked_add(header.begin);
+        match end {
+            Some(end) if end == source.len() => Ok(header),
+            Some(end) if is_lenient => {
+                let cut = if end > source.len() { ": the file is cut off" } else { "" };
+                let (end, length) = (super::inspect::bytes(end as u64), super::inspect::bytes(source.len() as u64));
+                Err(invalid(format_args!("it describes a file of {end}, but the file has {length}{cut}")))
+            }
+            _ => Err(invalid("incomplete metadata, file not fully covered")),
+        }
     }
-    let described = |name: String| {
-        let info = metadata.info(&name).ok_or_else(|| invalid("a tensor is missing"))?;
-        let sizes = info.shape.iter().map(|&size| i64::try_from(size).map_err(|_| invalid("an invalid size")));
-        let layout = Layout::contiguous(&sizes.collect::<Result<Dims>>()?);
-        let (start, end) = info.data_offsets;
-        let dtype = dtype_of(info.dtype);
-        let dtype = dtype.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} is not supported", info.dtype)))?;
-        Ok(TensorHeader { name, dtype, layout, place: begin + start, nbytes: end - start })
-    };
-    metadata.offset_keys().into_iter().map(described).collect()
+
+    /// Returns the tensors, in byte order.
+    fn tensors(&self) -> Result<Vec<TensorHeader>> {
+        let described = |name: String| {
+            let info = self.metadata.info(&name).ok_or_else(|| invalid("a tensor is missing"))?;
+            let size = |&size: &usize| i64::try_from(size).map_err(|_| invalid("an invalid size"));
+            let layout = Layout::contiguous(&info.shape.iter().map(size).collect::<Result<Dims>>()?);
+            let (start, end) = info.data_offsets;
+            let elements = elements_of(info.dtype);
+            let elements =
+                elements.ok_or_else(|| invalid(format_args!("{name}: dtype {:?} is not supported", info.dtype)))?;
+            let unknown = self.unknown.get(&name).map(|(dtype, _)| dtype.clone());
+            Ok(TensorHeader { name, elements, layout, place: self.begin + start, nbytes: end - start, unknown })
+        };
+        self.metadata.offset_keys().into_iter().map(described).collect()
+    }
 }
 
-/// Returns the text metadata, in order.
-///
-/// # Errors
-/// The errors of [`header`].
-pub(crate) fn metadata(source: &Source) -> Result<BTreeMap<String, String>> {
-    let (metadata, _) = parsed(source)?;
-    Ok(metadata.metadata().clone().unwrap_or_default().into_iter().collect())
-}
-
-/// Parses the header, and returns it with the offset of the data.
-fn parsed(source: &Source) -> Result<(Metadata, usize)> {
-    let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
-    let length = length.ok_or_else(|| invalid("header too small"))?;
-    let length = usize::try_from(length).ok().filter(|&length| length <= LARGEST_HEADER);
-    let length = length.ok_or_else(|| invalid("header too large"))?;
-    let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
-    Ok((serde_json::from_slice(&bytes).map_err(invalid)?, 8 + length))
+/// Parses a header in which tensors have unknown dtypes: these are read as bytes.
+fn with_bytes(bytes: &[u8]) -> Result<(Metadata, HashMap<String, (String, Vec<usize>)>)> {
+    let mut header: Map<String, Json> = serde_json::from_slice(bytes).map_err(invalid)?;
+    let mut unknown = HashMap::new();
+    for (name, info) in header.iter_mut().filter(|(name, _)| *name != "__metadata__") {
+        let dtype = info.get("dtype").cloned().unwrap_or_default();
+        if serde_json::from_value::<Dtype>(dtype.clone()).is_ok() {
+            continue;
+        }
+        let offsets: Option<(usize, usize)> = serde_json::from_value(info["data_offsets"].clone()).ok();
+        let shape: Option<Vec<usize>> = serde_json::from_value(info["shape"].clone()).ok();
+        let nbytes = offsets.and_then(|(start, end)| end.checked_sub(start));
+        let (Some(nbytes), Some(shape), Json::String(dtype)) = (nbytes, shape, dtype) else {
+            return Err(invalid(format_args!("{}: its description is invalid", shown(name))));
+        };
+        unknown.insert(name.clone(), (dtype, shape));
+        info["dtype"] = json!("U8");
+        info["shape"] = json!([nbytes]);
+    }
+    Ok((serde_json::from_value(Json::Object(header)).map_err(invalid)?, unknown))
 }
 
 /// Returns the contents of a file.
 ///
 /// # Errors
-/// The errors of [`header`].
+/// Fails with SafetensorError if its header is invalid.
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
-    contents.metadata = metadata(source)?;
-    for TensorHeader { name, dtype, layout, place, nbytes } in header(source)? {
-        contents.add(name, dtype, layout, nbytes, Bytes::Stored(source.clone(), place));
+    let header = Header::of(source, true)?;
+    contents.metadata = header.metadata.metadata().clone().unwrap_or_default().into_iter().collect();
+    for TensorHeader { name, elements, layout, place, nbytes, unknown } in header.tensors()? {
+        let unknown = unknown.as_ref().and_then(|_| header.unknown.get(&name));
+        if let Some((dtype, shape)) = unknown {
+            contents.metadata.insert(format!("dtype of {name}"), format!("{dtype} {shape:?}"));
+        }
+        let is_unknown = unknown.is_some();
+        contents.add_of(name, elements, layout, nbytes, Bytes::Stored(source.clone(), place));
+        if let Some(entry) = contents.entries.last_mut().filter(|_| is_unknown) {
+            entry.kind = "bytes";
+        }
     }
     Ok(contents)
 }
@@ -108,13 +189,26 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
 /// Loads all tensors of a file by name, mapped from the file if `mapped`.
 ///
 /// # Errors
-/// Fails with SafetensorError for an invalid file.
+/// Fails with SafetensorError for an invalid file, and for one with dtypes that do not exist here.
 pub fn load(source: &Source, mapped: bool) -> Result<Value> {
+    load_with(source, mapped, None)
+}
+
+/// Like [`load`], but loads tensors of dtypes that do not exist here as their bytes, which `say` is told.
+///
+/// # Errors
+/// Fails with SafetensorError for an invalid file.
+pub(crate) fn load_more(source: &Source, mapped: bool, say: &dyn Fn(String)) -> Result<Value> {
+    load_with(source, mapped, Some(say))
+}
+
+fn load_with(source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Result<Value> {
     let tensor = |described: TensorHeader| {
         let name = Value::str(&*described.name);
-        described.tensor(source, mapped).map(|tensor| (name, tensor))
+        described.tensor(source, mapped, say).map(|tensor| (name, tensor))
     };
-    Dict::new(header(source)?.into_iter().map(tensor).collect::<Result<Vec<_>>>()?).map(Value::Dict)
+    let tensors = Header::of(source, say.is_some())?.tensors()?;
+    Dict::new(tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
 /// Writes named tensors. Tensors that share memory are rejected, because the format cannot express sharing.
@@ -132,7 +226,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
             bail!(
                 ValueError,
                 "Key `{}` is invalid, expected torch.Tensor but received <class '{}'>",
-                shown(name),
+                key_text(name),
                 tensor.class_name()
             )
         };
@@ -143,7 +237,12 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
     for (name, tensor) in named {
         let view = tensor.view();
         if view.form.is_some() {
-            bail!(ValueError, "safetensors has neither sparse nor quantized tensors: `{name}`");
+            bail!(
+                ValueError,
+                "You are trying to save a sparse tensors: `['{name}']` which this library does not support. You can make \
+                 it a dense tensor before saving with `.to_dense()` but be aware this might make a much larger file than \
+                 needed."
+            );
         }
         if !view.layout.is_contiguous() {
             bail!(
@@ -154,9 +253,9 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
                  before saving."
             );
         }
-        let sizes = view.sizes().into();
+        let (sizes, elements) = (view.sizes().into(), Elements::Plain(view.dtype));
         let packed = packed(&view)?;
-        written.push(Outgoing { name, dtype: view.dtype, sizes, body: Box::new(packed.storage) });
+        written.push(Outgoing { name, elements, sizes, body: Box::new(packed.storage) });
     }
     write(written, text_metadata(metadata)?, path)
 }
@@ -164,7 +263,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
 /// A tensor to be written.
 pub(crate) struct Outgoing {
     pub name: String,
-    pub dtype: DType,
+    pub elements: Elements,
     pub sizes: Dims,
     /// Its elements in row-major order.
     pub body: Box<dyn Body>,
@@ -176,9 +275,28 @@ pub(crate) struct Outgoing {
 /// Fails with ValueError for a dtype that the format does not have, with RuntimeError if the file cannot be written,
 /// and with the errors of the bodies.
 pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>, path: &str) -> Result<()> {
-    let known = |tensor: Outgoing| match dtype_for(tensor.dtype) {
+    write_then(tensors, texts, path, || Ok(()))
+}
+
+/// Like [`write`], and calls `then` before the file takes its place.
+///
+/// # Errors
+/// The errors of [`write`] and of `then`.
+pub(crate) fn write_then(
+    tensors: Vec<Outgoing>,
+    texts: Option<HashMap<String, String>>,
+    path: &str,
+    then: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let known = |tensor: Outgoing| match dtype_for(tensor.elements) {
         Some(dtype) => Ok((dtype, tensor)),
-        None => bail!(ValueError, "safetensors has no dtype {}", tensor.dtype.name()),
+        None => {
+            let (name, dtype) = (shown(&tensor.name), tensor.elements.name());
+            bail!(
+                ValueError,
+                "{name}: safetensors has no dtype {dtype}; --as converts it to one it has, such as float32"
+            )
+        }
     };
     let mut written = tensors.into_iter().map(known).collect::<Result<Vec<_>>>()?;
     // The crate's order: widest dtypes first, so that every tensor is aligned.
@@ -197,11 +315,12 @@ pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String
     replacing(path, |file| {
         file.write_all(&(header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
         file.write_all(&header).map_err(|error| refused(&error))?;
-        written.iter().try_for_each(|(_, tensor)| write_body(&*tensor.body, file, refused))
+        written.iter().try_for_each(|(_, tensor)| write_body(&*tensor.body, file, refused))?;
+        then()
     })
 }
 
-fn shown(name: &Value) -> &str {
+fn key_text(name: &Value) -> &str {
     match name {
         Value::Str(name) => name,
         other => other.type_name(),
@@ -218,23 +337,58 @@ fn text_metadata(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
     entries.iter().map(text).collect::<Result<HashMap<_, _>>>().map(Some)
 }
 
+/// Rejects tensors that share bytes, like the library: tensors on one storage may lie side by side.
 fn refuse_shared(named: &[(String, Tensor)]) -> Result<()> {
-    let mut seen: HashMap<usize, &str> = HashMap::new();
+    let mut together: BTreeMap<usize, Vec<(usize, usize, &str)>> = BTreeMap::new();
     for (name, tensor) in named {
         let view = tensor.borrow();
-        if view.storage.nbytes() == 0 || view.storage.data_ptr() == 0 {
-            continue;
-        }
-        if let Some(other) = seen.insert(view.storage.identity(), name) {
-            bail!(
-                RuntimeError,
-                "Some tensors share memory, this will lead to duplicate memory on disk and potential differences when \
-                 loading them again: {{'{other}', '{name}'}}. Copy them first, or save a checkpoint, which keeps the \
-                 sharing"
-            );
+        if view.storage.nbytes() > 0 && view.storage.data_ptr() != 0 {
+            let area = area(&view.layout, view.dtype);
+            together.entry(view.storage.identity()).or_default().push((area.0, area.1, name));
         }
     }
-    Ok(())
+    let failing: Vec<String> = together.into_values().flat_map(overlapping).map(|names| set_text(&names)).collect();
+    if failing.is_empty() {
+        return Ok(());
+    }
+    // The message begins with an empty line, and is indented.
+    bail!(
+        RuntimeError,
+        "\n            Some tensors share memory, this will lead to duplicate memory on disk and potential differences when \
+         loading them again: [{}].\n            A potential way to correctly save your model is to use \
+         `save_model`.\n            More information at \
+         https://huggingface.co/docs/safetensors/torch_shared_tensors\n            ",
+        failing.join(", ")
+    )
+}
+
+/// Returns where in its storage a tensor begins and ends, in bytes.
+pub(crate) fn area(layout: &Layout, dtype: DType) -> (usize, usize) {
+    let first = usize::try_from(layout.offset).unwrap_or(0).saturating_mul(dtype.itemsize());
+    let end = layout.storage_elements().ok().and_then(|count| usize::try_from(count).ok());
+    (first, end.map_or(first, |end| end.saturating_mul(dtype.itemsize())).max(first))
+}
+
+/// Returns the groups of two or more tensors of one storage that overlap, given where each begins and ends.
+pub(crate) fn overlapping(mut areas: Vec<(usize, usize, &str)>) -> Vec<Vec<&str>> {
+    areas.sort_unstable();
+    let mut groups: Vec<Vec<&str>> = Vec::new();
+    let mut last = None;
+    for (start, end, name) in areas {
+        match groups.last_mut().filter(|_| last.is_some_and(|last| start < last)) {
+            Some(group) => group.push(name),
+            None => groups.push(vec![name]),
+        }
+        // The end of the last, as in the library, even if one before it reaches further.
+        last = Some(end);
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+/// Formats a set of names like Python.
+pub(crate) fn set_text(names: &[&str]) -> String {
+    format!("{{{}}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the tensor's elements contiguous, alone in a storage.
@@ -278,10 +432,20 @@ const DTYPES: &[(Dtype, DType)] = &[
     (Dtype::F8_E8M0, DType::Float8_e8m0fnu),
 ];
 
-fn dtype_of(dtype: Dtype) -> Option<DType> {
-    DTYPES.iter().find(|(theirs, _)| *theirs == dtype).map(|(_, ours)| *ours)
+/// Returns the elements for a dtype of the format.
+fn elements_of(dtype: Dtype) -> Option<Elements> {
+    let small = SMALL.iter().find(|(theirs, _)| *theirs == dtype).map(|(_, blocks)| Elements::Blocks(blocks));
+    small.or_else(|| DTYPES.iter().find(|(theirs, _)| *theirs == dtype).map(|(_, ours)| Elements::Plain(*ours)))
 }
 
-fn dtype_for(dtype: DType) -> Option<Dtype> {
-    DTYPES.iter().find(|(_, ours)| *ours == dtype).map(|(theirs, _)| *theirs)
+fn dtype_for(elements: Elements) -> Option<Dtype> {
+    match elements {
+        Elements::Plain(dtype) => DTYPES.iter().find(|(_, ours)| *ours == dtype).map(|(theirs, _)| *theirs),
+        Elements::Blocks(blocks) => SMALL.iter().find(|(_, small)| small == blocks).map(|(theirs, _)| *theirs),
+    }
+}
+
+/// Returns whether the format has a dtype for elements.
+pub(crate) fn holds(elements: Elements) -> bool {
+    dtype_for(elements).is_some()
 }

@@ -1,9 +1,8 @@
 //! Lists the tensors of a session value like those of a file, so that the two can be compared.
 
-use super::contents::{
-    Bytes, Contents, DEEPEST, Elements, Entry, Plain, StorageInfo, scale_of_all, scales_of_each, under,
-};
+use super::contents::{Bytes, Contents, DEEPEST, Elements, Entry, Plain, StorageInfo, scale_of_all, scales_of_each};
 use super::gguf::BlockTensor;
+use super::names::{self, Keys, Leaf, at};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor::{DType, Form, Layout, Quantizer, Result, Storage, Tensor, View, bail, interrupt};
@@ -12,23 +11,36 @@ use value::Value;
 /// Returns the contents of a tensor, or of a container of tensors.
 ///
 /// # Errors
-/// Fails with RecursionError for containers nested too deeply, and with KeyboardInterrupt.
+/// The errors of [`leaves`].
 pub fn contents_of(value: &Value) -> Result<Contents> {
-    let mut walk = Walk {
-        contents: Contents { format: "value", ..Contents::default() },
-        storages: HashMap::new(),
-        seen: HashSet::new(),
+    let contents = Contents { format: "value", ..Contents::default() };
+    let mut listing = Listing { contents, storages: HashMap::new() };
+    leaves(value)?.into_iter().for_each(|leaf| listing.describe(leaf));
+    Ok(listing.contents)
+}
+
+/// Returns everything in a value that contains nothing else, in order.
+///
+/// # Errors
+/// Fails with RecursionError for containers nested too deeply, and with KeyboardInterrupt.
+pub(crate) fn leaves(value: &Value) -> Result<Vec<Leaf<Value>>> {
+    let walk = |keys| {
+        let mut walk = Walk { keys, seen: HashSet::new(), leaves: Vec::new() };
+        walk.visit(value, String::new(), 0)?;
+        Ok(walk.leaves)
     };
-    walk.visit(value, String::new(), 0)?;
-    Ok(walk.contents)
+    let names = |leaf: &Leaf<Value>| match &leaf.of {
+        Value::Tensor(tensor) => parts(&leaf.name, &tensor.view()).into_iter().map(|(name, _)| name).collect(),
+        _ => vec![leaf.name.clone()],
+    };
+    names::distinct(walk, names)
 }
 
 struct Walk {
-    contents: Contents,
-    /// The index of each storage, by its identity.
-    storages: HashMap<usize, usize>,
+    keys: Keys,
     /// The lists and dictionaries already visited; one in several places is listed once.
     seen: HashSet<usize>,
+    leaves: Vec<Leaf<Value>>,
 }
 
 impl Walk {
@@ -36,28 +48,6 @@ impl Walk {
         interrupt::check()?;
         if depth > DEEPEST {
             bail!(RecursionError, "maximum recursion depth exceeded: the containers are nested too deeply");
-        }
-        if let Value::Tensor(tensor) = value {
-            return self.tensor(tensor, name);
-        }
-        if let Some(tensor) = BlockTensor::of(value) {
-            let storage = self.storage(&tensor.data().storage);
-            let layout = Layout::contiguous(tensor.sizes());
-            let entry = Entry::new(name, DType::Byte, layout, tensor.nbytes() as u64, storage);
-            self.contents.entries.push(Entry { elements: Elements::Blocks(&tensor.kind().blocks), ..entry });
-            return Ok(());
-        }
-        let storage = match value {
-            Value::TypedStorage(typed) => Some((&typed.storage, typed.dtype)),
-            Value::Storage(storage) => Some((storage, DType::Byte)),
-            _ => None,
-        };
-        if let Some((storage, dtype)) = storage {
-            let layout = Layout::contiguous(&[(storage.nbytes() / dtype.itemsize()) as i64]);
-            let view = View { storage: storage.clone(), layout, dtype, conj: false, neg: false, form: None };
-            let entry = Entry { kind: "storage", ..self.entry(name, &view) };
-            self.contents.entries.push(entry);
-            return Ok(());
         }
         let container = match value {
             Value::List(list) => Some(list.identity()),
@@ -68,13 +58,64 @@ impl Walk {
             return Ok(());
         }
         if let Some(entries) = value.entries() {
-            return entries.iter().try_for_each(|(key, value)| self.visit(value, below(&name, key), depth + 1));
+            for (place, (key, value)) in entries.iter().enumerate() {
+                self.visit(value, names::under_key(self.keys, &name, key, place), depth + 1)?;
+            }
+        } else if let Some(items) = value.items() {
+            for (index, item) in items.iter().enumerate() {
+                self.visit(item, at(&name, index), depth + 1)?;
+            }
+        } else {
+            self.leaves.push(Leaf { name, of: value.clone() });
         }
-        if let Some(items) = value.items() {
-            let mut items = items.iter().enumerate();
-            return items.try_for_each(|(index, item)| self.visit(item, format!("{name}[{index}]"), depth + 1));
+        Ok(())
+    }
+}
+
+/// Returns the views of which a tensor consists, with their names.
+fn parts(name: &str, view: &View) -> Vec<(String, View)> {
+    let mut parts: Vec<(String, View)> = Vec::new();
+    for (part, of_part) in view.form.as_deref().map(Form::parts).unwrap_or_default() {
+        parts.push((format!("{name}.{part}"), of_part.clone()));
+    }
+    if view.form.is_none() || view.quantizer().is_some() {
+        parts.push((name.to_owned(), view.clone()));
+    }
+    parts
+}
+
+struct Listing {
+    contents: Contents,
+    /// The index of each storage, by its identity.
+    storages: HashMap<usize, usize>,
+}
+
+impl Listing {
+    fn describe(&mut self, leaf: Leaf<Value>) {
+        let Leaf { name, of: value } = leaf;
+        if let Value::Tensor(tensor) = &value {
+            return self.tensor(tensor, &name);
         }
-        let text = match value {
+        if let Some(tensor) = BlockTensor::of(&value) {
+            let storage = self.storage(&tensor.data().storage);
+            let layout = Layout::contiguous(tensor.sizes());
+            let entry = Entry::new(name, DType::Byte, layout, tensor.nbytes() as u64, storage);
+            self.contents.entries.push(Entry { elements: Elements::Blocks(&tensor.kind().blocks), ..entry });
+            return;
+        }
+        let storage = match &value {
+            Value::TypedStorage(typed) => Some((&typed.storage, typed.dtype)),
+            Value::Storage(storage) => Some((storage, DType::Byte)),
+            _ => None,
+        };
+        if let Some((storage, dtype)) = storage {
+            let layout = Layout::contiguous(&[(storage.nbytes() / dtype.itemsize()) as i64]);
+            let view = View { storage: storage.clone(), layout, dtype, conj: false, neg: false, form: None };
+            let entry = Entry { kind: "storage", ..self.entry(name, &view) };
+            self.contents.entries.push(entry);
+            return;
+        }
+        let text = match &value {
             Value::Str(text) => Some(text.to_string()),
             Value::None => Some("None".to_owned()),
             Value::Bool(truth) => Some(if *truth { "True" } else { "False" }.to_owned()),
@@ -83,36 +124,24 @@ impl Walk {
             _ => None,
         };
         self.contents.values.push(Plain { name, class: value.type_name().to_owned(), text });
-        Ok(())
     }
 
-    fn tensor(&mut self, tensor: &Tensor, name: String) -> Result<()> {
+    fn tensor(&mut self, tensor: &Tensor, name: &str) {
         let view = tensor.view();
-        let parts: Vec<(&str, &View)> = match view.form.as_deref() {
-            Some(Form::Coo(coo)) => vec![("indices", &coo.indices), ("values", &coo.values)],
-            Some(Form::Compressed(of)) => {
-                let (compressed, plain) = of.layout.index_names();
-                vec![(compressed, &of.compressed), (plain, &of.plain), ("values", &of.values)]
-            }
-            Some(Form::Quantized(Quantizer::PerChannel { scales, zero_points, .. })) => {
-                vec![("scales", scales), ("zero_points", zero_points)]
-            }
-            _ => Vec::new(),
-        };
-        for (part, of_part) in parts {
-            let entry = self.entry(format!("{name}.{part}"), of_part);
-            self.contents.entries.push(entry);
-        }
-        if view.form.is_none() || view.quantizer().is_some() {
-            let kind = match (tensor.is_parameter(), view.quantizer()) {
-                (true, _) => "parameter",
-                (_, Some(_)) => "quantized",
+        let is_quantized = view.quantizer().is_some();
+        let sparse = view.form.as_deref().filter(|_| !is_quantized).map(|_| view.tensor_layout().name());
+        let parts = parts(name, &view);
+        for (part, of_part) in &parts {
+            let entry = self.entry(part.clone(), of_part);
+            let kind = match (sparse, part == name, tensor.is_parameter()) {
+                (Some(layout), ..) => layout,
+                (_, true, true) => "parameter",
+                (_, true, _) if is_quantized => "quantized",
                 _ => "tensor",
             };
-            let entry = Entry { kind, requires_grad: tensor.requires_grad(), ..self.entry(name, &view) };
-            self.contents.entries.push(entry);
+            let requires_grad = part == name && tensor.requires_grad();
+            self.contents.entries.push(Entry { kind, requires_grad, ..entry });
         }
-        Ok(())
     }
 
     fn entry(&mut self, name: String, view: &View) -> Entry {
@@ -146,14 +175,5 @@ impl Walk {
             location: "cpu".to_owned(),
         });
         place
-    }
-}
-
-/// Returns the name of the value under a key.
-fn below(name: &str, key: &Value) -> String {
-    match key {
-        Value::Str(key) => under(name, key),
-        Value::Int(key) => format!("{name}[{key}]"),
-        _ => format!("{name}[…]"),
     }
 }

@@ -3,20 +3,20 @@
 
 use super::script::INTERRUPTED;
 use super::{complain, progress, show};
-use files::{self, Input, Source};
+use files::{self, Comparing, Conversion, Input, ReportForm, Reporting, Source};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shows a report on each file, as a table or as JSON, and returns the exit status. `-` is standard input.
-pub fn inspect(files: &[String], as_json: bool) -> i32 {
+/// Shows a report on each file, and returns the exit status. `-` is standard input.
+pub fn inspect(files: &[String], how: &Reporting) -> i32 {
     let mut status = 0;
     for (index, name) in files.iter().enumerate() {
-        match input(name).and_then(|input| input.contents()) {
-            Ok(report) if as_json => show(&format!("{}\n", report.json())),
-            Ok(report) => show(&format!("{}{}\n", if index > 0 { "\n" } else { "" }, report.text())),
+        match input(name).and_then(|input| input.contents()).and_then(|contents| contents.report(how)) {
+            Ok(report) if matches!(how.form, ReportForm::Json) => show(&format!("{report}\n")),
+            Ok(report) => show(&format!("{}{report}\n", if index > 0 { "\n" } else { "" })),
             Err(error) => {
                 complain_of(name, &error);
                 status = 1;
@@ -26,9 +26,19 @@ pub fn inspect(files: &[String], as_json: bool) -> i32 {
     status
 }
 
+/// The form of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub enum DiffForm {
+    /// A line a difference.
+    Lines,
+    /// A table of the changed tensors.
+    Stat,
+    Json,
+}
+
 /// Shows the differences between two files or folders. Returns the exit status: 0 if they are equal, 1 if they differ,
 /// 2 if they cannot be compared.
-pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
+pub fn diff(files: [&str; 2], tolerance: f64, form: DiffForm) -> i32 {
     if files == ["-", "-"] {
         complain("standard input can be read once, not twice\n");
         return 2;
@@ -37,11 +47,15 @@ pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
     let work = progress::begin();
     let open = |name: &str| input(name).and_then(|input| input.contents()).map_err(|error| complain_of(name, &error));
     let [Ok(a), Ok(b)] = files.map(open) else { return 2 };
-    let found = files::diff(&a, &b, tolerance);
+    let found = files::diff(&a, &b, Comparing { tolerance, with_norms: matches!(form, DiffForm::Stat) });
     drop(work);
     match found {
         Ok(differences) => {
-            let text = if as_json { differences.json() } else { differences.text() };
+            let text = match form {
+                DiffForm::Lines => differences.text(),
+                DiffForm::Stat => differences.stat(),
+                DiffForm::Json => differences.json(),
+            };
             show(&format!("{text}\n"));
             i32::from(!differences.is_equal())
         }
@@ -52,20 +66,19 @@ pub fn diff(files: [&str; 2], tolerance: f64, as_json: bool) -> i32 {
     }
 }
 
-/// Converts a file to another, with its floats in the given dtype, and returns the exit status. Ctrl-C leaves the
-/// destination unchanged.
-pub fn convert(from: &str, to: &str, dtype: Option<&str>) -> i32 {
+/// Converts a file to another, and returns the exit status. Ctrl-C leaves the destination unchanged.
+pub fn convert(from: &str, to: &str, how: &Conversion) -> i32 {
     let stop = Arc::new(AtomicBool::new(false));
     // Without a handler, Ctrl-C would end the program immediately and leave a partial temporary file.
     let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, stop.clone());
     let _ = flag::register(SIGINT, stop.clone());
     progress::watch();
     let work = progress::begin();
-    let done = input(from).and_then(|input| files::convert(&input, to, dtype, &stop));
+    let done = input(from).and_then(|input| files::convert(&input, to, how, &stop));
     drop(work);
     match done {
-        Ok(note) => {
-            note.into_iter().for_each(|note| complain(&format!("{from}: {note}\n")));
+        Ok(notes) => {
+            notes.into_iter().for_each(|note| complain(&format!("{from}: {note}\n")));
             0
         }
         Err(_) if stop.load(Ordering::Relaxed) => INTERRUPTED,

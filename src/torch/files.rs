@@ -4,14 +4,14 @@
 use super::typed_storages::not_wrapped;
 use call::state::State;
 use call::{Call, Row, function};
-use files::{self, Input, Location, Options, Source};
+use files::{self, Input, Loading, Location, Options, SaveOptions, Source};
 use objects::operators;
 use objects::strings::byte_streams::ByteStream;
 use std::any::Any;
 use std::cell::Cell;
 use std::io::Cursor;
 use std::rc::Rc;
-use tensor::{Device, Element, Error, ErrorKind, Result, Storage, bail};
+use tensor::{Device, Element, Error, ErrorKind, Result, Storage, Tensor, bail};
 use value::{Dict, Object, Value};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -43,13 +43,23 @@ pub(crate) const ROWS: &[Row] = &[
     .python("OrderedDict"),
     function(
         "py.save(any obj, str path) -> None",
-        |c| files::save_as(&c.value(0), c.str(1)?).map(|()| Value::None),
+        |c| {
+            let attributes = attributes(c.state);
+            let options = SaveOptions { attributes: Some(&attributes), ..SaveOptions::default() };
+            files::save_as(&c.value(0), c.str(1)?, &options).map(|()| Value::None)
+        },
         "Writes a value in the format of the file name's ending: .pt, .safetensors, .npy or .npz.",
     )
     .python("save"),
     function(
         "py.load(str path, *, bool mmap=True) -> any",
-        |c| Input::at(c.str(0)?)?.load(c.bool(1)?),
+        |c| {
+            let state = c.state;
+            let say = |note| state.warn_once("UserWarning", note);
+            let attach = attach(state);
+            let how = Loading { mapped: c.bool(1)?, say: &say, attach: Some(&attach), devices: None };
+            Input::at(c.str(0)?)?.load(&how)
+        },
         "Reads a checkpoint, safetensors, npy, npz or GGUF file, or a folder of such; tensors lie on the file where they can.",
     )
     .python("load"),
@@ -182,17 +192,36 @@ fn location(device: &Value) -> Result<Option<Device>> {
     }
 }
 
+/// Returns a function that gives a loaded tensor its attributes.
+fn attach(state: &State) -> impl Fn(&Tensor, Dict) {
+    |tensor, attributes| {
+        let tensor = Value::Tensor(tensor.clone());
+        for (name, value) in attributes.to_vec() {
+            // A key that is not a string cannot be an attribute, nor a list be hashed.
+            if let Value::Str(name) = name {
+                let _ = state.extras.set(&tensor, &name, &value);
+            }
+        }
+    }
+}
+
+/// Returns a function that gives the attributes of a tensor.
+fn attributes(state: &State) -> impl Fn(&Tensor) -> Option<Dict> {
+    |tensor| state.extras.of(&Value::Tensor(tensor.clone()))
+}
+
 fn save(call: &mut Call) -> Result<Value> {
     if !call.bool(4)? {
         bail!(NotImplementedError, "files of before PyTorch 1.6 are read here, not written");
     }
-    let skip_data = call.state.skip_data.get();
+    let attributes = attributes(call.state);
+    let options = SaveOptions { skip_data: call.state.skip_data.get(), attributes: Some(&attributes) };
     match call.value(1) {
-        Value::Str(path) => files::save(&call.value(0), &path, skip_data)?,
+        Value::Str(path) => files::save(&call.value(0), &path, &options)?,
         Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {
             Some(stream) => {
                 let mut bytes = Cursor::new(Vec::new());
-                files::write(&call.value(0), "archive", skip_data, &mut bytes)?;
+                files::write(&call.value(0), "archive", &options, &mut bytes)?;
                 stream.write(&bytes.into_inner())?;
             }
             None => return Err(no_file()),
@@ -230,7 +259,8 @@ fn load(call: &mut Call) -> Result<Value> {
         })),
     };
     let mapped = matches!(call.value(4), Value::Bool(true));
-    let options = Options { location, mapped, skip_data: state.skip_data.get(), with_arrays: false };
+    let (attach, skip_data) = (attach(state), state.skip_data.get());
+    let options = Options { location, mapped, skip_data, with_arrays: false, attach: Some(&attach), say: None };
     match call.value(0) {
         Value::Str(path) => files::load(&Source::open(&path)?, &options),
         other => match &other {

@@ -76,7 +76,7 @@ fn everywhere(dtype: DType, bytes: &[u8]) -> Vec<(&'static str, Contents)> {
         ("stepped", files::contents_of(&named(stepped(dtype, bytes))).unwrap()),
     ];
     for name in ["x.safetensors", "x.pt", "x.npz"] {
-        files::save_as(&value, path(name).to_str().unwrap()).unwrap();
+        save_as(&value, path(name).to_str().unwrap()).unwrap();
         found.push((name, files::contents(&open(&path(name))).unwrap()));
     }
     let whole = std::fs::read(path("x.pt")).unwrap();
@@ -139,7 +139,7 @@ fn runs_of_a_file_are_those_of_a_copy() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let save = |name: &str, layout: Layout, bytes: &[u8]| {
-        files::save_as(&named(tensor(DType::Short, layout, bytes)), path(name).to_str().unwrap()).unwrap();
+        save_as(&named(tensor(DType::Short, layout, bytes)), path(name).to_str().unwrap()).unwrap();
     };
     let number = |k: usize| ((k * 7919 + 13) % 30011) as i16;
     for run in [1, RUN / 2 - 1, RUN / 2, RUN / 2 + 1, 3000] {

@@ -270,7 +270,7 @@ fn metadata(sizes: &[i64], pieces: &[Told], path: &[Vec<u8>]) -> Vec<u8> {
 fn archive(sizes: &[i64], dtype: DType) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     let ones = View::zeros(sizes, dtype, Device::CPU).unwrap();
-    files::write(&Value::from(ones), "archive", false, &mut bytes).unwrap();
+    files::write(&Value::from(ones), "archive", &SaveOptions::default(), &mut bytes).unwrap();
     bytes.into_inner()
 }
 
@@ -366,7 +366,13 @@ fn archives_in_pieces_that_lie_are_refused() {
     refused(target.path(), ErrorKind::ValueError, "w: its piece at [0] is int32 of [2], where .metadata says float32");
     let mut list = Cursor::new(Vec::new());
     let ones = View::zeros(&[2], DType::Float, Device::CPU).unwrap();
-    files::write(&Value::Dict(Dict::of_names([("x", Value::from(ones.clone()))])), "a", false, &mut list).unwrap();
+    files::write(
+        &Value::Dict(Dict::of_names([("x", Value::from(ones.clone()))])),
+        "a",
+        &SaveOptions::default(),
+        &mut list,
+    )
+    .unwrap();
     write(&[2], &list.into_inner());
     let error = refusal(target.path());
     assert_eq!((error.kind, &*error.message), (ErrorKind::ValueError, "w: its piece at [0] is not a tensor"));
@@ -377,7 +383,7 @@ fn archives_in_pieces_that_lie_are_refused() {
         offset: 0,
     });
     let mut bytes = Cursor::new(Vec::new());
-    files::write(&Value::from(expanded), "archive", false, &mut bytes).unwrap();
+    files::write(&Value::from(expanded), "archive", &SaveOptions::default(), &mut bytes).unwrap();
     write(&[1 << 40], &bytes.into_inner());
     refused(target.path(), ErrorKind::ValueError, "bytes are too few for its piece at [0]");
     // Code is rejected by name.

@@ -62,7 +62,7 @@ fn load(source: &Source, _mapped: bool) -> Result<Value> {
 
 /// Loads the file, and dequantizes blocks.
 fn blocks(source: &Source, mapped: bool) -> Result<Value> {
-    let value = files::load_any(source, mapped)?;
+    let value = load_any(source, mapped)?;
     for (_, tensor) in value.entries().expect("a dictionary").iter() {
         if let Some(tensor) = BlockTensor::of(tensor) {
             assert_eq!(tensor.dequantize()?.sizes(), tensor.sizes());

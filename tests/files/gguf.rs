@@ -144,7 +144,7 @@ fn foreign_types_are_listed_and_named() {
 
 #[test]
 fn blocks_lie_on_the_file_and_are_looked_at_one_by_one() {
-    let value = files::load_any(&open(&folder().join("blocks.gguf")), true).unwrap();
+    let value = load_any(&open(&folder().join("blocks.gguf")), true).unwrap();
     let entries = value.entries().unwrap();
     let (_, q4) = entries.iter().find(|(name, _)| matches!(name, Value::Str(name) if &**name == "blk.Q4_0")).unwrap();
     let whole = BlockTensor::of(q4).unwrap();
@@ -169,7 +169,7 @@ fn blocks_lie_on_the_file_and_are_looked_at_one_by_one() {
     block.data().storage.set_byte(0, 0).unwrap();
     block.data().storage.set_byte(1, 0).unwrap();
     assert!(numbers(whole)[32 * 4..64 * 4].chunks(4).all(|number| matches!(number, [0, 0, 0, 0 | 128])));
-    let again = files::load_any(&open(&folder().join("blocks.gguf")), true).unwrap();
+    let again = load_any(&open(&folder().join("blocks.gguf")), true).unwrap();
     let again = again.entries().unwrap();
     let (_, again) = again.iter().find(|(name, _)| matches!(name, Value::Str(name) if &**name == "blk.Q4_0")).unwrap();
     assert_eq!(numbers(BlockTensor::of(again).unwrap()), all);
@@ -180,7 +180,7 @@ fn blocks_lie_on_the_file_and_are_looked_at_one_by_one() {
 fn blocks_are_compared_with_each_other_and_with_floats() {
     let path = folder().join("blocks.gguf");
     let file = || files::contents(&open(&path)).unwrap();
-    let value = files::load_any(&open(&path), true).unwrap();
+    let value = load_any(&open(&path), true).unwrap();
     let loaded = files::contents_of(&value).unwrap();
     let told = files::diff(&file(), &loaded, 0.0).unwrap().text();
     assert!(told.contains("12 tensors equal") && !told.contains("blk"), "{told}");

@@ -65,8 +65,8 @@ fn a_file_cut_anywhere_is_refused() {
         let bytes = fs::read(path).unwrap();
         for length in 0..bytes.len() {
             let cut = source(&bytes[..length]);
-            assert!(files::load_any(&cut, false).is_err(), "{name} of {length} bytes");
-            assert!(files::load_any(&cut, true).is_err(), "{name} of {length} bytes, mapped");
+            assert!(load_any(&cut, false).is_err(), "{name} of {length} bytes");
+            assert!(load_any(&cut, true).is_err(), "{name} of {length} bytes, mapped");
             assert!(files::contents(&cut).is_err(), "{name} of {length} bytes, inspected");
         }
     }
@@ -87,7 +87,7 @@ fn a_flipped_bit_is_noticed_where_there_is_a_checksum() {
                 assert_eq!(describe(value), told, "{name}, byte {place}");
             }
             // When mapped or inspected, it is read without its checksum.
-            let _ = (files::load_any(&source(&flipped), true), files::contents(&source(&flipped)));
+            let _ = (load_any(&source(&flipped), true), files::contents(&source(&flipped)));
         }
     }
 }
@@ -392,7 +392,7 @@ fn ctrl_c_leaves_the_old_file() {
     flag.set();
     let tensor = View::zeros(&[1000], DType::Float, Device::CPU).unwrap();
     for ending in ["x.pt", "x.npy"] {
-        let error = files::save_as(&Value::from(tensor.clone()), target.path().join(ending).to_str().unwrap());
+        let error = save_as(&Value::from(tensor.clone()), target.path().join(ending).to_str().unwrap());
         assert_eq!(error.unwrap_err().kind, ErrorKind::KeyboardInterrupt);
     }
     flag.clear();
@@ -406,7 +406,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
     let path = target.path().join("x.pt");
     fs::write(&path, b"old").unwrap();
     let closure = Value::list([Value::Module("torch")]);
-    let error = files::save(&closure, path.to_str().unwrap(), false).unwrap_err();
+    let error = files::save(&closure, path.to_str().unwrap(), &SaveOptions::default()).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::TypeError, "cannot pickle 'module' object"));
     assert_eq!(fs::read(&path).unwrap(), b"old");
     fs::create_dir(target.path().join("folder.pt")).unwrap();
@@ -417,7 +417,7 @@ fn a_file_that_cannot_be_written_leaves_the_old_one() {
         (".pt", format!("[enforce fail at inline_container.cc:707] . invalid file name: {folder}/.pt")),
     ] {
         let path = target.path().join(name);
-        let error = files::save(&Value::None, path.to_str().unwrap(), false).unwrap_err();
+        let error = files::save(&Value::None, path.to_str().unwrap(), &SaveOptions::default()).unwrap_err();
         assert_eq!((error.kind, error.message), (ErrorKind::RuntimeError, message));
     }
     assert_eq!(fs::read_dir(target.path()).unwrap().count(), 2);

@@ -61,7 +61,7 @@ proptest! {
         }
         let value = Value::list(items);
         let mut bytes = Cursor::new(Vec::new());
-        files::write(&value, "archive", false, &mut bytes).unwrap();
+        files::write(&value, "archive", &SaveOptions::default(), &mut bytes).unwrap();
         let loaded = load_bytes(&bytes.into_inner()).unwrap();
         prop_assert_eq!(describe(&loaded), describe(&value));
         // Tensors that were identical are identical again.

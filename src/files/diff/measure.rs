@@ -22,8 +22,10 @@ pub(crate) struct Tally {
     pub at: u64,
     /// The largest difference relative to the larger of the two numbers.
     pub relative: f64,
-    /// The sum of all differences of finite numbers.
+    /// The sum of all differences of finite numbers, …
     pub sum: f64,
+    /// … and of their squares.
+    pub squares: f64,
     /// Number of new NaN.
     pub new_nan: u64,
     /// Number of new infinities in place of finite numbers.
@@ -42,6 +44,7 @@ impl Tally {
         self.differing += part.differing;
         self.relative = self.relative.max(part.relative);
         self.sum += part.sum;
+        self.squares += part.squares;
         self.new_nan += part.new_nan;
         self.new_inf += part.new_inf;
         self.respelt += part.respelt;
@@ -50,6 +53,11 @@ impl Tally {
     /// Returns the mean difference of all elements.
     pub(crate) fn mean(&self) -> f64 {
         self.sum / self.elements.max(1) as f64
+    }
+
+    /// Returns the Euclidean norm of the difference.
+    pub(crate) fn norm(&self) -> f64 {
+        self.squares.sqrt()
     }
 
     /// Returns whether no element differs by more than the tolerance.
@@ -167,6 +175,28 @@ pub(super) fn compare(a: Row, b: Row, count: usize, tolerance: f64) -> Result<Ta
     }
 }
 
+/// Returns the sum of the squares of the finite numbers among the first `count` elements.
+///
+/// # Errors
+/// Fails with RuntimeError for a row that is too short.
+pub(super) fn squares(row: Row, count: usize) -> Result<f64> {
+    let is_complex = matches!(row.elements, Elements::Plain(dtype) if dtype.is_complex());
+    let mut total = 0.0;
+    for start in (0..count).step_by(WIDENED) {
+        let end = count.min(start + WIDENED);
+        total += if is_complex {
+            let mut numbers: Vec<Complex<f64>> = Vec::new();
+            widen(row, start, end, &mut numbers)?;
+            numbers.iter().map(Complex::norm_sqr).filter(|square| square.is_finite()).sum::<f64>()
+        } else {
+            let mut numbers: Vec<f64> = Vec::new();
+            widen(row, start, end, &mut numbers)?;
+            numbers.iter().map(|number| number * number).filter(|square| square.is_finite()).sum::<f64>()
+        };
+    }
+    Ok(total)
+}
+
 /// The number of elements to widen at a time; a multiple of every block's count.
 const WIDENED: usize = 4096;
 
@@ -209,6 +239,7 @@ fn measured<N: ComparedNumber>(x: &[N], y: &[N], tolerance: f64) -> (Tally, u64)
         let apart = x.distance(y);
         if apart.is_finite() {
             tally.sum += apart;
+            tally.squares += apart * apart;
             if apart > tally.greatest {
                 (tally.greatest, tally.at) = (apart, i as u64);
             }

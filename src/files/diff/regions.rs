@@ -54,6 +54,24 @@ pub(crate) fn are_same(a: Compared, b: Compared) -> Result<bool> {
     Ok(!differs.into_inner())
 }
 
+/// Returns the Euclidean norm of a tensor, without its infinities and NaN.
+///
+/// # Errors
+/// The errors of [`compare`].
+pub(super) fn norm(tensor: Compared) -> Result<f64> {
+    let mut squares = 0.0;
+    for part in tensor.parts()? {
+        part.pieces(COMPARED, &mut |piece| {
+            let rows = copy::row_major(&piece)?;
+            let memory = rows.storage.data()?;
+            let row = Row { memory: &memory, elements: Elements::Plain(rows.dtype) };
+            squares += measure::squares(row, usize::try_from(rows.numel()).unwrap_or(0))?;
+            Ok(true)
+        })?;
+    }
+    Ok(squares.sqrt())
+}
+
 /// Returns the bytes of the first elements. `None` for a tensor in pieces or without data.
 ///
 /// # Errors

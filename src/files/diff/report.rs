@@ -1,20 +1,43 @@
 //! Formats differences as text and as JSON.
 
+use super::rename::{Prefixes, prefixes_of};
 use super::{Change, ChangeKind, Differences, ShownTensor, Tally, Text};
 use crate::contents::{count, shown};
 use crate::inspect::{shortened, tuple};
+use crate::names::parts;
 use serde_json::{Value as Json, json};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 impl Differences {
-    /// Returns one line per difference, and a summary.
-    pub fn text(&self) -> String {
-        let mut out = String::new();
+    /// Returns the line above a report, if both are files.
+    pub(super) fn heading(&self) -> String {
         let [from, to] = &self.names;
-        if !from.is_empty() || !to.is_empty() {
-            let _ = writeln!(out, "{} ({}) → {} ({})", shown(from), self.formats[0], shown(to), self.formats[1]);
+        match from.is_empty() && to.is_empty() {
+            true => String::new(),
+            false => format!("{} ({}) → {} ({})\n", shown(from), self.formats[0], shown(to), self.formats[1]),
         }
-        let mut rows: Vec<[String; 3]> = self.changes.iter().map(|change| row(change, self.tolerance)).collect();
+    }
+
+    /// Returns one line per difference, and a summary. Tensors below a beginning of names that was replaced are one.
+    pub fn text(&self) -> String {
+        let mut out = self.heading();
+        let groups = renamings(&self.changes);
+        let is_last = |change: &&Change| matches!(change.what, ChangeKind::Removed(_) | ChangeKind::Added(_));
+        let is_told = |change: &&Change| matches!(change.what, ChangeKind::Renamed) || is_last(change);
+        // A tensor below a replaced beginning has its old name here.
+        let below: HashSet<*const Change> =
+            groups.iter().flat_map(|group| &group.changes).map(|change| std::ptr::from_ref(*change)).collect();
+        let is_below = |change: &Change| below.contains(&std::ptr::from_ref(change));
+        let rows_of = |change: &Change| row(change, self.tolerance, is_below(change));
+        let mut rows: Vec<[String; 3]> = self.changes.iter().filter(|change| !is_told(change)).map(rows_of).collect();
+        for change in self.changes.iter().filter(|change| matches!(change.what, ChangeKind::Renamed)) {
+            if !is_below(change) {
+                rows.push(rows_of(change));
+            }
+        }
+        rows.extend(groups.iter().map(Renaming::row));
+        rows.extend(self.changes.iter().filter(is_last).map(rows_of));
         for (side, names) in &self.shared {
             let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
             let side = if *side == 0 { "first" } else { "second" };
@@ -37,13 +60,13 @@ impl Differences {
         out + self.summary().as_str()
     }
 
-    fn summary(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let mut parts = vec![format!("{} equal", count(self.equal, "tensor"))];
         let number = |is: fn(&ChangeKind) -> bool| self.changes.iter().filter(|change| is(&change.what)).count();
         let told = [
             (number(|what| matches!(what, ChangeKind::Altered { .. })), "changed"),
             (number(|what| matches!(what, ChangeKind::Reshaped(_))), "with another shape"),
-            (number(|what| matches!(what, ChangeKind::Renamed(_))), "renamed"),
+            (number(|what| matches!(what, ChangeKind::Renamed)), "renamed"),
             (number(|what| matches!(what, ChangeKind::Removed(_))), "removed"),
             (number(|what| matches!(what, ChangeKind::Added(_))), "added"),
         ];
@@ -83,13 +106,14 @@ impl Differences {
 /// The maximum width of the name column.
 const WIDEST: usize = 60;
 
-fn row(change: &Change, tolerance: f64) -> [String; 3] {
+/// Returns the row of a change. With `is_below`, the name in the second file is told elsewhere.
+fn row(change: &Change, tolerance: f64, is_below: bool) -> [String; 3] {
     let (kind, text) = match &change.what {
         ChangeKind::Added(now) => ("added", described(now)),
         ChangeKind::Removed(before) => ("removed", described(before)),
-        ChangeKind::Renamed(name) => ("renamed", format!("→ {}", shown(name))),
+        ChangeKind::Renamed => ("renamed", format!("→ {}", shown(change.renamed.as_deref().unwrap_or_default()))),
         ChangeKind::Reshaped([before, now]) => ("shape", format!("{} → {}", described(before), described(now))),
-        ChangeKind::Altered { sides: [before, now], tally, at } => {
+        ChangeKind::Altered { sides: [before, now], tally, at, .. } => {
             let mut parts = Vec::new();
             let kind = if before.dtype == now.dtype { "changed" } else { "dtype" };
             parts.push(if before.dtype == now.dtype {
@@ -111,7 +135,67 @@ fn row(change: &Change, tolerance: f64) -> [String; 3] {
             (kind, parts.join("  "))
         }
     };
-    [kind.to_owned(), shown(&change.name), text]
+    let name = match (&change.what, &change.renamed) {
+        (ChangeKind::Renamed, _) | (_, None) => shown(&change.name),
+        (_, Some(_)) if is_below => shown(&change.name),
+        (_, Some(new)) => format!("{} → {}", shown(&change.name), shown(new)),
+    };
+    [kind.to_owned(), name, text]
+}
+
+/// Several tensors below a beginning of names that was replaced.
+struct Renaming<'d> {
+    prefixes: Prefixes,
+    changes: Vec<&'d Change>,
+}
+
+/// Returns the replaced beginnings, in order.
+fn renamings(changes: &[Change]) -> Vec<Renaming<'_>> {
+    let (mut groups, mut places): (Vec<Renaming>, HashMap<Prefixes, usize>) = Default::default();
+    for change in changes {
+        let Some(new) = &change.renamed else { continue };
+        let prefixes = prefixes_of(&change.name, new);
+        let place = *places.entry(prefixes.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Renaming { prefixes, changes: Vec::new() });
+        }
+        if let Some(group) = groups.get_mut(place) {
+            group.changes.push(change);
+        }
+    }
+    groups.retain(|group| group.changes.len() > 1);
+    groups
+}
+
+impl Renaming<'_> {
+    fn row(&self) -> [String; 3] {
+        let below = |prefix: &str| if prefix.is_empty() { "*".to_owned() } else { format!("{}.*", shown(prefix)) };
+        let (old, new) = self.widened();
+        let equal = self.changes.iter().filter(|change| matches!(change.what, ChangeKind::Renamed)).count();
+        let others = match self.changes.len() - equal {
+            0 => String::new(),
+            others => format!(", {others} changed"),
+        };
+        ["renamed".to_owned(), below(&old), format!("→ {}, {} equal{others}", below(&new), count(equal, "tensor"))]
+    }
+
+    /// Returns the beginnings. If one is empty, both go on with the part that all names have next.
+    fn widened(&self) -> Prefixes {
+        let (old, new) = self.prefixes.clone();
+        let rest =
+            |change: &&Change| change.name.strip_prefix(&*old).map(|rest| rest.trim_start_matches('.').to_owned());
+        let next = |change: &&Change| parts(&rest(change)?).next().map(str::to_owned);
+        let first = self.changes.first().and_then(next);
+        // Where nothing would follow, the star would stand for nothing.
+        let is_common = |change: &&Change| next(change) == first && rest(change) != first;
+        match first {
+            Some(ref part) if (old.is_empty() || new.is_empty()) && self.changes.iter().all(is_common) => {
+                let with = |prefix: &str| if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
+                (with(&old), with(&new))
+            }
+            _ => (old, new),
+        }
+    }
 }
 
 fn described(side: &ShownTensor) -> String {
@@ -136,7 +220,10 @@ fn describe_distance(tally: &Tally, at: &[i64], tolerance: f64) -> String {
 }
 
 /// Formats a number with four digits.
-fn digits(number: f64) -> String {
+pub(super) fn digits(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
     if !(1e-4..1e6).contains(&number) {
         return format!("{number:.3e}");
     }
@@ -148,12 +235,15 @@ fn digits(number: f64) -> String {
 fn change(change: &Change) -> Json {
     let side = |side: &ShownTensor| json!({ "dtype": side.dtype, "size": side.sizes.as_slice(), "scale": side.scale });
     let mut told = json!({ "name": change.name });
+    if let Some(new) = &change.renamed {
+        told["to"] = json!(new);
+    }
     let fields = match &change.what {
         ChangeKind::Added(now) => json!({ "change": "added", "second": side(now) }),
         ChangeKind::Removed(before) => json!({ "change": "removed", "first": side(before) }),
-        ChangeKind::Renamed(name) => json!({ "change": "renamed", "to": name }),
+        ChangeKind::Renamed => json!({ "change": "renamed" }),
         ChangeKind::Reshaped([before, now]) => json!({ "change": "shape", "first": side(before), "second": side(now) }),
-        ChangeKind::Altered { sides: [before, now], tally, at } => {
+        ChangeKind::Altered { sides: [before, now], tally, at, norm } => {
             let elements = tally.as_ref().map(|tally| {
                 json!({
                     "compared": tally.elements,
@@ -161,6 +251,8 @@ fn change(change: &Change) -> Json {
                     "greatest_difference": tally.greatest,
                     "at": at.as_slice(),
                     "mean_difference": tally.mean(),
+                    "norm_of_difference": tally.norm(),
+                    "norm": norm,
                     "greatest_relative_difference": tally.relative,
                     "new_nan": tally.new_nan,
                     "new_infinities": tally.new_inf,

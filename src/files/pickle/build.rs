@@ -8,7 +8,8 @@ use tensor::layout::checked_numel;
 use tensor::ops::{quantize, sparse};
 use tensor::view::check_bounds;
 use tensor::{
-    Buffer, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View, interrupt,
+    Buffer, BufferKind, DType, Device, Error, ErrorKind, Quantizer, Result, Storage, Tensor, TypedStorage, View,
+    interrupt,
 };
 use value::{Dict, List, Value};
 
@@ -18,20 +19,17 @@ const DEEPEST: usize = 200;
 /// The maximum number of values of a pickle, counting a shared value at each place: a script would copy it.
 const MOST_VALUES: usize = 1 << 24;
 
-/// Returns the value of a pickle. `fetch` returns the bytes of a storage, and is called once for each one needed.
-///
-/// # Errors
-/// Fails with RuntimeError for tensors that extend beyond their storage or are not supported here, with RecursionError
-/// for containers nested too deeply and tuples that contain themselves, and with the errors of `fetch`.
-pub(crate) fn build(pickled: &Pickled, fetch: impl FnMut(&Saved) -> Result<Storage>) -> Result<Value> {
-    let storages = vec![None; pickled.storages.len()];
-    let mut builder = Builder { pickled, fetch, storages, made: HashMap::new(), open: HashSet::new() };
-    Ok(builder.value(pickled.root)?.0)
+/// Returns the value of a key of a dictionary. `None` for one that needs the bytes of a storage, or does not exist here.
+pub(crate) fn key_value(pickled: &Pickled, id: Id) -> Option<Value> {
+    let no_bytes = |_: &Saved| Err(Error::runtime("a key has no storage"));
+    Builder::new(pickled, no_bytes, |_, _| ()).value(id).ok()
 }
 
-struct Builder<'p, F> {
+/// Makes the values of a pickle. What is shared in it is shared by all values made.
+pub(crate) struct Builder<'p, F, A> {
     pickled: &'p Pickled,
     fetch: F,
+    attach: A,
     storages: Vec<Option<Storage>>,
     /// The values built so far, each with its number of nested values.
     made: HashMap<Id, (Value, usize)>,
@@ -39,8 +37,26 @@ struct Builder<'p, F> {
     open: HashSet<Id>,
 }
 
-impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
-    fn value(&mut self, id: Id) -> Result<(Value, usize)> {
+impl<'p, F: FnMut(&Saved) -> Result<Storage>, A: FnMut(&Tensor, Dict)> Builder<'p, F, A> {
+    /// `fetch` returns the bytes of a storage, and is called once for each one needed. `attach` is told the attributes of
+    /// a tensor.
+    pub(crate) fn new(pickled: &'p Pickled, fetch: F, attach: A) -> Builder<'p, F, A> {
+        let storages = vec![None; pickled.storages.len()];
+        Builder { pickled, fetch, attach, storages, made: HashMap::new(), open: HashSet::new() }
+    }
+
+    /// Returns the value of a node.
+    ///
+    /// # Errors
+    /// Fails with RuntimeError for tensors that extend beyond their storage or are not supported here, with
+    /// RecursionError for containers nested too deeply and tuples that contain themselves, and with the errors of
+    /// `fetch`.
+    pub(crate) fn value(&mut self, id: Id) -> Result<Value> {
+        self.weighed(id).map(|(value, _)| value)
+    }
+
+    /// Returns a value, and the number of values in it.
+    fn weighed(&mut self, id: Id) -> Result<(Value, usize)> {
         if let Some(made) = self.made.get(&id) {
             return Ok(made.clone());
         }
@@ -55,7 +71,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
     }
 
     fn part(&mut self, id: Id, weight: &mut usize) -> Result<Value> {
-        let (value, of_part) = self.value(id)?;
+        let (value, of_part) = self.weighed(id)?;
         *weight = weight.saturating_add(of_part);
         if *weight > MOST_VALUES {
             bail!(RuntimeError, "a file of more than {MOST_VALUES} values is not read");
@@ -114,6 +130,14 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
                 bail!(RuntimeError, "the file holds numpy's dtype itself, which cannot be loaded as a value")
             }
             Node::Sparse(sparse) => Value::from(self.sparse(sparse)?),
+            Node::Attributed(tensor, attributes) => {
+                let (tensor, attributes) = (self.part(*tensor, weight)?, self.part(*attributes, weight)?);
+                let (Value::Tensor(of), Value::Dict(attributes)) = (&tensor, attributes) else {
+                    bail!(RuntimeError, "the file gives attributes to something other than a tensor")
+                };
+                (self.attach)(of, attributes);
+                tensor
+            }
             Node::Unknown(..) => bail!(RuntimeError, "the file holds an object of a class that is not allowed"),
             Node::Foreign(what, _) => bail!(RuntimeError, "the file holds {what}, which tensorsh does not support"),
         })
@@ -158,7 +182,7 @@ impl<F: FnMut(&Saved) -> Result<Storage>> Builder<'_, F> {
 
     /// Returns a tensor that is a component of another.
     fn view(&mut self, id: Id) -> Result<View> {
-        match self.value(id)?.0 {
+        match self.value(id)? {
             Value::Tensor(tensor) => {
                 let view = tensor.view();
                 refuse_expanded(&view)?;
@@ -273,6 +297,7 @@ fn key_text(key: &Value) -> Result<String> {
         Value::Float(number) => format!("f{:x}", number.to_bits()),
         Value::Int(number) => format!("n{number}"),
         Value::BigInt(number) => format!("n{number}"),
+        Value::Buffer(bytes) if bytes.kind() == BufferKind::Bytes => format!("b{}", bytes.to_vec()?.escape_ascii()),
         Value::None => "N".to_owned(),
         Value::DType(dtype) => format!("d{}", dtype.name()),
         Value::Device(device) => format!("v{device}"),
@@ -295,7 +320,7 @@ fn key_text(key: &Value) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Mode, read, write};
+    use super::super::{Facts, Mode, read, write};
     use super::*;
 
     #[test]
@@ -309,8 +334,9 @@ mod tests {
             Value::Dict(dict),
             Value::List(whole.clone()),
         ])?;
-        let pickled = read(&write(&Value::List(whole.clone()))?.bytes, &mut 0, Mode::Load)?;
-        let Value::List(built) = build(&pickled, |_| Err(Error::runtime("no storage")))? else {
+        let pickled = read(&write(&Value::List(whole.clone()), &Facts::default())?.bytes, &mut 0, Mode::Load)?;
+        let fetch = |_: &Saved| Err(Error::runtime("no storage"));
+        let Value::List(built) = Builder::new(&pickled, fetch, |_, _| ()).value(pickled.root)? else {
             return Err(Error::runtime("no list"));
         };
         let item = |i| built.get(i).unwrap_or(Value::None);

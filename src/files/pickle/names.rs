@@ -29,6 +29,8 @@ pub(crate) enum Class {
     Parameter,
     /// One of PyTorch's functions that rebuild a tensor.
     Rebuild(Rebuild),
+    /// `torch.storage._load_from_bytes`, which pickles outside of checkpoints use for storages.
+    StorageOfBytes,
     /// `bytes`, which protocol 2 uses for empty bytes. `weights_only` does not allow it.
     Bytes,
     /// A name of numpy, which `weights_only` does not allow.
@@ -134,7 +136,7 @@ pub(super) fn find(module: &str, name: &str) -> Result<Class> {
     }))
 }
 
-/// Like [`find`], but also allows the names for plain numpy arrays.
+/// Like [`find`], but also allows the names for plain numpy arrays, and for storages outside of checkpoints.
 ///
 /// # Errors
 /// Fails with UnpicklingError for every other name.
@@ -147,6 +149,7 @@ pub(crate) fn find_more(module: &str, name: &str) -> Result<Class> {
         ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => NumPy::Scalar,
         ("numpy.core.numeric" | "numpy._core.numeric", "_frombuffer") => NumPy::FromBuffer,
         ("builtins" | "__builtin__", "bytes") => return Ok(Class::Bytes),
+        ("torch.storage", "_load_from_bytes") => return Ok(Class::StorageOfBytes),
         _ => return find(module, name),
     }))
 }

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod calls;
+mod nested;
 mod newer;
 
 pub(crate) use arrays::Array;
@@ -53,6 +54,8 @@ pub(crate) enum Node {
     /// An array of numpy; `None` until its state is known.
     Array(Option<Rc<Array>>),
     Sparse(Rc<Sparse>),
+    /// A tensor with attributes of its own, and their dictionary.
+    Attributed(Id, Id),
     /// An object that a pickle may contain but does not exist here, with the nodes of its parts.
     Foreign(&'static str, Vec<Id>),
     /// The result of calling a name that is not allowed, by the index of the name. Occurs only in reports.
@@ -82,6 +85,8 @@ pub(crate) struct Saved {
     pub location: Rc<str>,
     /// For a part of another storage, as in files of PyTorch 0.3: the index of the storage, and the first byte.
     pub part_of: Option<(usize, usize)>,
+    /// The bytes, for a storage inside the pickle, and where it begins in them.
+    pub inline: Option<(Rc<[u8]>, usize)>,
 }
 
 /// A pickle's description of a tensor.
@@ -122,6 +127,15 @@ pub(crate) struct Sparse {
     pub is_coalesced: bool,
 }
 
+impl Sparse {
+    /// Returns each part with its name.
+    pub(crate) fn named_parts(&self) -> impl Iterator<Item = (&'static str, Id)> {
+        let (compressed, plain) = self.layout.index_names();
+        let names = if self.parts.len() == 2 { ["indices", "values", ""] } else { [compressed, plain, "values"] };
+        names.into_iter().zip(self.parts.iter().copied())
+    }
+}
+
 /// The contents of a pickle.
 #[derive(Debug)]
 pub(crate) struct Pickled {
@@ -144,22 +158,29 @@ impl Pickled {
 /// Fails with UnpicklingError for values that `weights_only` rejects, and with EOFError, RuntimeError and others for
 /// damaged files.
 pub(crate) fn read(bytes: &[u8], position: &mut usize, mode: Mode) -> Result<Pickled> {
-    let mut machine = PickleMachine {
-        bytes,
-        at: *position,
-        nodes: Vec::new(),
-        stack: Vec::new(),
-        marks: Vec::new(),
-        memo: HashMap::new(),
-        storages: Vec::new(),
-        keys: HashMap::new(),
-        unknown: Vec::new(),
-        mode,
-        budget: bytes.len().saturating_mul(4).saturating_add(1 << 16),
-    };
+    let mut machine = PickleMachine::new(bytes, *position, mode);
     let root = machine.run()?;
     *position = machine.at;
-    Ok(Pickled { nodes: machine.nodes, root, storages: machine.storages, unknown: machine.unknown })
+    Ok(machine.pickled(root))
+}
+
+/// Like [`read`], for a pickle that refers to these storages, and to these objects by name.
+///
+/// # Errors
+/// The errors of [`read`].
+pub(crate) fn read_with(
+    bytes: &[u8],
+    mode: Mode,
+    storages: Vec<Saved>,
+    objects: HashMap<String, Node>,
+) -> Result<Pickled> {
+    let mut machine = PickleMachine { storages, ..PickleMachine::new(bytes, 0, mode) };
+    for (name, object) in objects {
+        let id = machine.add(object)?;
+        machine.objects.insert(name, id);
+    }
+    let root = machine.run()?;
+    Ok(machine.pickled(root))
 }
 
 struct PickleMachine<'b> {
@@ -172,6 +193,8 @@ struct PickleMachine<'b> {
     memo: HashMap<u32, Id>,
     storages: Vec<Saved>,
     keys: HashMap<Rc<str>, usize>,
+    /// Objects outside of the pickle, by their names in it.
+    objects: HashMap<String, Id>,
     unknown: Vec<Rc<str>>,
     mode: Mode,
     /// The number of bytes that may still be copied between objects: a few bytes must not copy a long text often.
@@ -179,6 +202,27 @@ struct PickleMachine<'b> {
 }
 
 impl<'b> PickleMachine<'b> {
+    fn new(bytes: &'b [u8], at: usize, mode: Mode) -> PickleMachine<'b> {
+        PickleMachine {
+            bytes,
+            at,
+            nodes: Vec::new(),
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo: HashMap::new(),
+            storages: Vec::new(),
+            keys: HashMap::new(),
+            objects: HashMap::new(),
+            unknown: Vec::new(),
+            mode,
+            budget: bytes.len().saturating_mul(4).saturating_add(1 << 16),
+        }
+    }
+
+    fn pickled(self, root: Id) -> Pickled {
+        Pickled { nodes: self.nodes, root, storages: self.storages, unknown: self.unknown }
+    }
+
     fn run(&mut self) -> Result<Id> {
         loop {
             let [operation] = self.array()?;
@@ -305,11 +349,15 @@ impl<'b> PickleMachine<'b> {
 
     /// Reads text up to the end of the line.
     fn line(&mut self) -> Result<&'b str> {
+        str::from_utf8(self.bytes_to_newline()?).map_err(|_| refused("a name is not UTF-8"))
+    }
+
+    fn bytes_to_newline(&mut self) -> Result<&'b [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let length = rest.iter().position(|&byte| byte == b'\n').ok_or_else(ended)?;
         let line = self.take(length)?;
         self.at += 1;
-        str::from_utf8(line).map_err(|_| refused("a name is not UTF-8"))
+        Ok(line)
     }
 
     fn text(&mut self, length: usize) -> Result<Rc<str>> {
@@ -444,6 +492,29 @@ impl TensorDescription {
 }
 
 impl Node {
+    /// Returns whether this is an object or a function that does not exist here.
+    pub(crate) fn is_foreign(&self) -> bool {
+        match self {
+            Node::Unknown(..) | Node::Foreign(..) | Node::Number(_) | Node::Array(None) => true,
+            Node::Class(class) => !matches!(class, Class::DType(_)),
+            _ => false,
+        }
+    }
+
+    /// Returns the full name of its class in Python.
+    pub(crate) fn class_in<'p>(&'p self, pickled: &'p Pickled) -> &'p str {
+        match self {
+            Node::Unknown(class, ..) => pickled.unknown.get(*class).map_or("object", |class| class),
+            other => other.class_name(),
+        }
+    }
+
+    /// Returns the name of Python's class of the object, without its module.
+    pub(crate) fn class_name(&self) -> &str {
+        let class = self.class().trim_start_matches("<class '").trim_end_matches("'>");
+        class.rsplit('.').next().unwrap_or(class)
+    }
+
     /// Returns Python's class of the object, for messages.
     fn class(&self) -> &'static str {
         match self {
@@ -466,7 +537,7 @@ impl Node {
             Node::Storage(_) => "<class 'torch.storage.TypedStorage'>",
             Node::Number(_) => "<class 'numpy.dtype'>",
             Node::Array(_) => "<class 'numpy.ndarray'>",
-            Node::Tensor(_) | Node::Sparse(_) => "<class 'torch.Tensor'>",
+            Node::Tensor(_) | Node::Sparse(_) | Node::Attributed(..) => "<class 'torch.Tensor'>",
             Node::Foreign(what, _) => what,
             Node::Unknown(..) => "<class 'object'>",
         }

@@ -3,11 +3,12 @@
 use num_bigint::BigInt;
 use num_complex::Complex;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use tensor::bail;
 use tensor::memory::get;
 use tensor::names::not_saved;
 use tensor::{Buffer, BufferKind, DType, Device, Error, Form, Quantizer, Result, Storage, Tensor, View};
-use value::{TensorLayout, Value};
+use value::{Dict, TensorLayout, Value};
 
 /// A pickle, and the storages whose bytes are stored separately, by their keys: `0`, `1`, ….
 pub(crate) struct PickleOutput {
@@ -15,14 +16,28 @@ pub(crate) struct PickleOutput {
     pub storages: Vec<Storage>,
 }
 
+/// What a pickle says of tensors and storages beside themselves.
+#[derive(Default)]
+pub(crate) struct Facts<'f> {
+    /// Returns the attributes that were given to a tensor.
+    pub attributes: Option<&'f Attributes<'f>>,
+    /// Returns the device that a storage is to be saved from, if it is not its own.
+    pub location: Option<&'f dyn Fn(&Storage) -> Option<Rc<str>>>,
+}
+
+/// Returns the attributes that were given to a tensor.
+pub(crate) type Attributes<'a> = dyn Fn(&Tensor) -> Option<Dict> + 'a;
+
 /// Pickles a value.
 ///
 /// # Errors
 /// Fails with TypeError for values that a pickle of tensors cannot contain, and with RuntimeError for storages that are
 /// read as two dtypes.
-pub(crate) fn write(value: &Value) -> Result<PickleOutput> {
+pub(crate) fn write(value: &Value, facts: &Facts) -> Result<PickleOutput> {
     let mut writer = Writer {
         out: vec![0x80, 2],
+        facts,
+        with_attributes: false,
         memo: HashMap::new(),
         storages: Vec::new(),
         keys: HashMap::new(),
@@ -48,8 +63,11 @@ enum MemoKey {
     Shared(usize),
 }
 
-struct Writer {
+struct Writer<'f> {
     out: Vec<u8>,
+    facts: &'f Facts<'f>,
+    /// Whether the tensor being written has attributes.
+    with_attributes: bool,
     memo: HashMap<MemoKey, u32>,
     storages: Vec<Storage>,
     /// The index of each storage, by its identity.
@@ -90,7 +108,7 @@ fn note_shared(value: &Value, seen: &mut HashSet<usize>, shared: &mut HashSet<us
     parts.iter().try_for_each(|part| note_shared(part, seen, shared, depth + 1))
 }
 
-impl Writer {
+impl Writer<'_> {
     fn value(&mut self, value: &Value) -> Result<()> {
         // A list may contain itself.
         if self.depth >= DEEPEST {
@@ -365,7 +383,8 @@ impl Writer {
             None => self.global("torch.storage", "UntypedStorage"),
         }
         self.text(&key.to_string());
-        self.text(&storage.tensor_device().to_string());
+        let location = self.facts.location.and_then(|location| location(storage));
+        self.text(&location.unwrap_or_else(|| storage.tensor_device().to_string().into()));
         self.int((storage.nbytes() / read_as.itemsize()) as i128);
         self.out.extend([b't', b'Q']);
         Ok(())
@@ -379,6 +398,58 @@ impl Writer {
         if tensor.has_names() {
             return Err(not_saved());
         }
+        let attributes = self.facts.attributes.and_then(|attributes| attributes(tensor));
+        let attributes = attributes.filter(|attributes| !attributes.is_empty());
+        let outer = std::mem::replace(&mut self.with_attributes, attributes.is_some());
+        match &attributes {
+            Some(attributes) if tensor.is_parameter() => self.parameter(tensor, Some(attributes))?,
+            None if tensor.is_parameter() => self.parameter(tensor, None)?,
+            Some(attributes) => {
+                self.global("torch._tensor", "_rebuild_from_type_v2");
+                self.out.push(b'(');
+                self.rebuilt(tensor)?;
+                self.value(&Value::Dict(attributes.clone()))?;
+                self.out.extend([b't', b'R']);
+            }
+            None => {
+                self.rebuilt(tensor)?;
+                self.out.push(b'R');
+            }
+        }
+        self.with_attributes = outer;
+        self.remember(known);
+        Ok(())
+    }
+
+    fn parameter(&mut self, tensor: &Tensor, attributes: Option<&Dict>) -> Result<()> {
+        let function = if attributes.is_some() { "_rebuild_parameter_with_state" } else { "_rebuild_parameter" };
+        self.global("torch._utils", function);
+        self.out.extend(attributes.map(|_| b'('));
+        let data = tensor.detach();
+        self.tensor(&data)?;
+        self.made.push(data);
+        self.bool(tensor.requires_grad());
+        self.empty_hooks();
+        match attributes {
+            Some(attributes) => {
+                self.value(&Value::Dict(attributes.clone()))?;
+                self.out.extend([b't', b'R']);
+            }
+            None => self.call_with(3),
+        }
+        Ok(())
+    }
+
+    /// Writes the function that rebuilds a tensor, followed by its class if it has attributes.
+    fn function(&mut self, name: &'static str) {
+        self.global("torch._utils", name);
+        if self.with_attributes {
+            self.global("torch", "Tensor");
+        }
+    }
+
+    /// Writes the function that rebuilds a tensor, and the tuple of its arguments.
+    fn rebuilt(&mut self, tensor: &Tensor) -> Result<()> {
         let view = tensor.view();
         if let Some(form) = view.form.clone() {
             match &*form {
@@ -397,27 +468,15 @@ impl Writer {
                     self.sparse(parts.layout, &tensors, view.sizes(), None)?;
                 }
             }
-            self.remember(known);
             return Ok(());
         }
         if view.device().is_fake() {
             return Err(Error::runtime("a FakeTensor has no data to be saved"));
         }
         let requires_grad = tensor.requires_grad();
-        if tensor.is_parameter() {
-            self.global("torch._utils", "_rebuild_parameter");
-            let data = tensor.detach();
-            self.tensor(&data)?;
-            self.made.push(data);
-            self.bool(requires_grad);
-            self.empty_hooks();
-            self.call_with(3);
-            self.remember(known);
-            return Ok(());
-        }
         if view.device().is_meta() {
             // PyTorch does not preserve sharing here.
-            self.global("torch._utils", "_rebuild_meta_tensor_no_storage");
+            self.function("_rebuild_meta_tensor_no_storage");
             self.out.push(b'(');
             self.global("torch", view.dtype.name());
             self.ints(view.sizes());
@@ -426,7 +485,7 @@ impl Writer {
         } else {
             // Dtypes newer than typed storages do not have one.
             let is_typed = !view.dtype.legacy_name().is_empty();
-            self.global("torch._utils", if is_typed { "_rebuild_tensor_v2" } else { "_rebuild_tensor_v3" });
+            self.function(if is_typed { "_rebuild_tensor_v2" } else { "_rebuild_tensor_v3" });
             self.out.push(b'(');
             self.storage(&view.storage, is_typed.then_some(view.dtype))?;
             self.int(i128::from(view.layout.offset));
@@ -448,8 +507,7 @@ impl Writer {
                 self.out.push(b'u');
             }
         }
-        self.out.extend([b't', b'R']);
-        self.remember(known);
+        self.out.push(b't');
         Ok(())
     }
 
@@ -462,7 +520,7 @@ impl Writer {
     }
 
     fn quantized(&mut self, tensor: &Tensor, view: &View, quantizer: &Quantizer) -> Result<()> {
-        self.global("torch._utils", "_rebuild_qtensor");
+        self.function("_rebuild_qtensor");
         self.out.push(b'(');
         self.storage(&view.storage, Some(view.dtype))?;
         self.int(i128::from(view.layout.offset));
@@ -487,7 +545,7 @@ impl Writer {
         }
         self.bool(tensor.requires_grad());
         self.empty_hooks();
-        self.out.extend([b't', b'R']);
+        self.out.push(b't');
         Ok(())
     }
 
@@ -498,7 +556,7 @@ impl Writer {
         sizes: &[i64],
         is_coalesced: Option<bool>,
     ) -> Result<()> {
-        self.global("torch._utils", "_rebuild_sparse_tensor");
+        self.function("_rebuild_sparse_tensor");
         self.value(&Value::Layout(layout))?;
         self.out.push(b'(');
         parts.iter().try_for_each(|part| self.part(part))?;
@@ -507,7 +565,7 @@ impl Writer {
             self.bool(is_coalesced);
         }
         self.out.push(b't');
-        self.call_with(2);
+        self.end_tuple(2, false);
         Ok(())
     }
 

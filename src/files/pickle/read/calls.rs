@@ -1,6 +1,7 @@
 //! Calls in a pickle. The allowed names create containers, small values, storages and tensors, all of them as
 //! descriptions.
 
+use super::nested::storage_in;
 use super::{Id, Mode, Node, PickleMachine, Saved, Scale, Sparse, TensorDescription};
 use crate::pickle::names::{self, Class, Rebuild};
 use crate::pickle::refused;
@@ -90,6 +91,15 @@ impl PickleMachine<'_> {
             },
             (Class::Bytes, []) => Node::Bytes(Rc::from([])),
             (Class::NumPy(name), args) => self.numpy(name, args)?,
+            (Class::StorageOfBytes, &[bytes]) => {
+                let (Node::Bytes(bytes) | Node::ByteArray(bytes)) = self.node(bytes).clone() else {
+                    return Err(wrong());
+                };
+                self.charge(bytes.len())?;
+                let (saved, start) = storage_in(&bytes, self.mode)?;
+                let key = self.storages.len().to_string().into();
+                Node::Storage(self.storage(Saved { key, inline: Some((bytes, start)), ..saved })?)
+            }
             (Class::Size, &[sizes]) => Node::Size(self.dims(sizes)?),
             (Class::Device, &[name]) => Node::Device(Device::parse(self.str(name)?)?),
             (Class::Device, &[name, index]) => {
@@ -183,6 +193,8 @@ impl PickleMachine<'_> {
     fn tensor(&self, id: Id) -> Result<Rc<TensorDescription>> {
         match self.node(id) {
             Node::Tensor(tensor) => Ok(tensor.clone()),
+            // Attributes of the data of a parameter are not its own.
+            Node::Attributed(tensor, _) if let Node::Tensor(tensor) = self.node(*tensor) => Ok(tensor.clone()),
             other => Err(refused(format!("a tensor is needed, not {}", other.class()))),
         }
     }
@@ -221,23 +233,43 @@ impl PickleMachine<'_> {
                 let requires_grad = self.bool(requires_grad)?;
                 self.parameter(data, requires_grad)?
             }
-            (Rebuild::ParameterWithState, &[data, ..]) => Node::Foreign("a parameter with attributes", vec![data]),
+            (Rebuild::ParameterWithState, &[data, requires_grad, _, state]) => {
+                let requires_grad = self.bool(requires_grad)?;
+                let made = self.parameter(data, requires_grad)?;
+                self.attributed(made, state)?
+            }
             (Rebuild::FromType, &[function, _, inner, state]) => match (self.node(function), self.items(inner)) {
                 // A function of the same kind inside itself would recurse forever.
                 (Node::Class(Class::Rebuild(how)), Some(inner)) if *how != Rebuild::FromType => {
                     let (how, inner) = (*how, inner.to_vec());
                     self.charge(inner.len())?;
                     let made = self.rebuild(how, &inner)?;
-                    if self.is_empty(state) {
-                        return Ok(made);
-                    }
-                    Node::Foreign("a tensor with attributes", vec![self.add(made)?])
+                    self.attributed(made, state)?
                 }
                 _ => return Err(refused("a tensor is rebuilt by an unsupported function")),
             },
             (Rebuild::Sparse, &[layout, parts]) => Node::Sparse(Rc::new(self.sparse(layout, parts)?)),
             (Rebuild::Foreign(what), parts) => Node::Foreign(what, parts.to_vec()),
             _ => return Err(refused(format!("{how:?} does not take {} arguments", args.len()))),
+        })
+    }
+
+    /// Gives a tensor the attributes in its state: a dictionary, or a tuple of one and of the attributes in slots.
+    fn attributed(&mut self, made: Node, state: Id) -> Result<Node> {
+        let attributes = match self.node(state) {
+            Node::Dict(..) => state,
+            Node::Tuple(parts)
+                if let &[own, slots] = parts.as_slice()
+                    && self.is_empty(slots) =>
+            {
+                own
+            }
+            _ => state,
+        };
+        Ok(match self.node(attributes) {
+            _ if self.is_empty(attributes) => made,
+            Node::Dict(..) => Node::Attributed(self.add(made)?, attributes),
+            _ => Node::Foreign("a tensor with a state of its own", vec![self.add(made)?]),
         })
     }
 
@@ -322,6 +354,15 @@ impl PickleMachine<'_> {
     /// Reads the tuple that identifies a storage: its kind, class, key, device and size, and in old files the part.
     pub(super) fn persistent(&mut self) -> Result<()> {
         let id = self.pop()?;
+        let object = match self.node(id) {
+            Node::Str(name) => self.objects.get(&**name).copied(),
+            Node::Int(number) => self.objects.get(&number.to_string()).copied(),
+            _ => None,
+        };
+        if let Some(object) = object {
+            self.stack.push(object);
+            return Ok(());
+        }
         let Node::Tuple(parts) = self.node(id) else {
             return Err(refused(format!("persistent_load id must be tuple or int, but got {}", self.node(id).class())));
         };
@@ -353,7 +394,8 @@ impl PickleMachine<'_> {
         let bytes = |count: i64| usize::try_from(count).ok().and_then(|count| count.checked_mul(itemsize));
         let absurd = || Error::runtime("a storage has an invalid size");
         let nbytes = bytes(self.int(numel)?).filter(|&nbytes| i64::try_from(nbytes).is_ok()).ok_or_else(absurd)?;
-        let whole = self.storage(Saved { key, dtype, nbytes, location: location.clone(), part_of: None })?;
+        let whole =
+            self.storage(Saved { key, dtype, nbytes, location: location.clone(), part_of: None, inline: None })?;
         let index = match part.map(|part| self.node(part)) {
             None | Some(Node::None) => whole,
             Some(Node::Tuple(part)) => {
@@ -362,7 +404,7 @@ impl PickleMachine<'_> {
                 };
                 let (key, offset) = (self.str(key)?.into(), bytes(self.int(offset)?).ok_or_else(absurd)?);
                 let nbytes = bytes(self.int(length)?).ok_or_else(absurd)?;
-                self.storage(Saved { key, dtype, nbytes, location, part_of: Some((whole, offset)) })?
+                self.storage(Saved { key, dtype, nbytes, location, part_of: Some((whole, offset)), inline: None })?
             }
             Some(_) => return Err(refused("a part of a storage is a tuple")),
         };
