@@ -332,6 +332,8 @@ def array_files():
 
 
 BLOCKS = [gguf.GGMLQuantizationType[name] for name in "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K".split()]
+CODEBOOKS = [gguf.GGMLQuantizationType[name] for name in "IQ1_S IQ1_M IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S IQ4_NL IQ4_XS "
+             "TQ1_0 TQ2_0 MXFP4 NVFP4".split()]
 
 
 def random_blocks(kind, rows, per_row, seed):
@@ -364,17 +366,30 @@ def gguf_tensors(path):
     def value(t):
         if t.tensor_type == gguf.GGMLQuantizationType.BF16:
             return torch.from_numpy(t.data.copy()).view(torch.bfloat16)
-        return t if t.tensor_type in BLOCKS else t.data.copy()
+        return t if t.tensor_type in BLOCKS + CODEBOOKS else t.data.copy()
     return {t.name: value(t) for t in gguf.GGUFReader(path).tensors}
 
 
-def gguf_blocks(writer):
-    for kind in BLOCKS:
+def add_blocks(writer, kinds):
+    for kind in kinds:
         per_row = 64 // gguf.GGML_QUANT_SIZES[kind][0] or 1
         writer.add_tensor(f"blk.{kind.name}", random_blocks(kind, 2, per_row, 1), raw_dtype=kind)
-    writer.add_tensor("cube", numpy.arange(12 * 18, dtype=numpy.uint8).reshape(2, 3, 36), raw_dtype=BLOCKS[0])
-    # Exactly as long as the alignment: nothing that may be missing follows.
+
+
+def add_last(writer):
+    """Exactly as long as the alignment: nothing that may be missing follows."""
     writer.add_tensor("last", numpy.arange(8, dtype=numpy.float32))
+
+
+def gguf_blocks(writer):
+    add_blocks(writer, BLOCKS)
+    writer.add_tensor("cube", numpy.arange(12 * 18, dtype=numpy.uint8).reshape(2, 3, 36), raw_dtype=BLOCKS[0])
+    add_last(writer)
+
+
+def gguf_codebooks(writer):
+    add_blocks(writer, CODEBOOKS)
+    add_last(writer)
 
 
 def gguf_plain(writer):
@@ -424,7 +439,7 @@ def files():
         safetensors.torch.save_file(plain, file.name, metadata={"made": "by safetensors"})
         yield "dtypes.safetensors", pathlib.Path(file.name).read_bytes(), safetensors.torch.load_file(file.name)
     yield from array_files()
-    for make in (gguf_blocks, gguf_plain):
+    for make in (gguf_blocks, gguf_codebooks, gguf_plain):
         yield f"{make.__name__.removeprefix('gguf_')}.gguf", *gguf_file(make)
 
 
@@ -444,8 +459,8 @@ def make():
 
 def check_blocks(program):
     """How many blocks of random bytes PROGRAM takes apart, and how many of them not as gguf does, to the last bit."""
-    rows, per_row, seed = 64, 16, int.from_bytes(os.urandom(4))
-    blocks = {kind: random_blocks(kind, rows, per_row, seed) for kind in BLOCKS}
+    rows, per_row, seed = 64, 128, int.from_bytes(os.urandom(4))
+    blocks = {kind: random_blocks(kind, rows, per_row, seed) for kind in BLOCKS + CODEBOOKS}
 
     def fill(writer):
         for kind, data in blocks.items():
@@ -464,7 +479,7 @@ def check_blocks(program):
             wrong += int(differs)
             if differs or ours.shape != theirs.shape:
                 print(f"{kind.name}: {differs} blocks differ (seed {seed})")
-    print(f"{len(BLOCKS) * rows * per_row} blocks of random bytes taken apart by {program}: {wrong} not as by gguf")
+    print(f"{len(blocks) * rows * per_row} blocks of random bytes taken apart by {program}: {wrong} not as by gguf")
     return wrong
 
 

@@ -4,7 +4,9 @@
 use super::bytes::{Reading, decode_bytes};
 use super::element::exact;
 use super::scene::{Block as Piece, Ink, Lane, Scene, Span, Strip, Table, counted, span};
-use tensor::quantized_block::{BitRange, BlockPart, Element, Factor, Minimum, PartEncoding, Role};
+use tensor::quantized_block::{
+    BitRange, BlockPart, Change, Element, Factor, Minimum, Number, PartEncoding, Role, digit, half_float8, half_power,
+};
 use tensor::{DType, Scalar};
 
 /// A decoded block.
@@ -46,7 +48,7 @@ impl Block {
             is_cut |= shown < part.nbytes;
             start = end;
         }
-        if self.parts.iter().any(|part| matches!(part.holds, PartEncoding::Bits(2..))) {
+        if self.parts.iter().any(|part| matches!(part.holds, PartEncoding::Bits(2..8))) {
             scene.note(Ink::Label, "The lowest bits of a byte hold the first of its numbers.");
         }
         if is_cut {
@@ -66,6 +68,13 @@ impl Block {
                 facts.push((part.name.to_owned(), span(ink_of(part.role), format!("{value}, {}", part.about))));
             }
             start += part.nbytes;
+        }
+        // The scale is not in a part of its own, or not a float16.
+        if let Some(first) = self.elements.first().filter(|_| !facts.iter().any(|(name, _)| name == "d")) {
+            facts.push((
+                "d".to_owned(),
+                span(ink_of(Role::Scale), format!("{}, the scale", float32(first.scale.whole))),
+            ));
         }
         let mut product = |name: &str, ink, factor: Factor, of: &str| {
             if let Some(times) = factor.times {
@@ -91,6 +100,9 @@ impl Block {
         scene.facts(facts);
         scene.heading(format!("The first {}", count(self.elements.len())));
         scene.blocks.push(Piece::Strip(self.bits_of_the_first()));
+        if (0..self.bytes.len()).any(|byte| (0..8).any(|bit| self.owner(byte, bit) == Owner::Several)) {
+            scene.note(Ink::Label, "* marks bits of several elements.");
+        }
         let head = vec!["element", "its bits", "number", "value"];
         let rows = self.elements.iter().enumerate().map(|(at, element)| row_of(element, at)).collect();
         scene.blocks.push(Piece::Table(Table { head, rows }));
@@ -110,10 +122,10 @@ impl Block {
             }
             before = Some(byte);
             let value = self.bytes.get(byte).copied().unwrap_or_default();
-            let owners: Vec<Option<usize>> = (0..8).rev().map(|bit| self.owner(byte, bit)).collect();
-            let ink = |owner: Option<usize>| if owner.is_some() { Ink::Mantissa } else { Ink::Unused };
+            let owners: Vec<Owner> = (0..8).rev().map(|bit| self.owner(byte, bit)).collect();
+            let ink = |owner: Owner| if owner == Owner::None { Ink::Unused } else { Ink::Mantissa };
             // Leave a gap between the halves of a byte.
-            let drawn = |text: &dyn Fn(usize, Option<usize>) -> char| {
+            let drawn = |text: &dyn Fn(usize, Owner) -> char| {
                 let mut all: Vec<_> = owners.iter().enumerate().map(|(at, o)| (text(at, *o), ink(*o))).collect();
                 all.insert(4, (' ', Ink::Plain));
                 all
@@ -122,16 +134,33 @@ impl Block {
             address.push(1, Ink::Label, format!("+{byte}"));
             hex.push(1, Ink::Shown, format!("{value:02x}"));
             bits.push_tinted(drawn(&|at, _| if value >> (7 - at) & 1 == 1 { '1' } else { '0' }));
-            letters.push_tinted(drawn(&|_, owner| owner.map_or('·', letter)));
+            letters.push_tinted(drawn(&|_, owner| match owner {
+                Owner::None => '·',
+                Owner::One(element) => letter(element),
+                Owner::Several => '*',
+            }));
         }
         Strip { lanes: lanes.to_vec() }
     }
 
-    /// Returns the first element that contains a bit.
-    fn owner(&self, byte: usize, bit: u32) -> Option<usize> {
+    /// Returns which of the first elements contain a bit.
+    fn owner(&self, byte: usize, bit: u32) -> Owner {
         let has = |place: BitRange| place.byte == byte && (place.shift..place.shift + place.width).contains(&bit);
-        self.elements.iter().position(|element| element.places().any(has))
+        let mut owners = (0..).zip(&self.elements).filter(|(_, element)| element.places().any(has));
+        match (owners.next(), owners.next()) {
+            (None, _) => Owner::None,
+            (Some((element, _)), None) => Owner::One(element),
+            _ => Owner::Several,
+        }
     }
+}
+
+/// The elements that contain a bit.
+#[derive(Clone, Copy, PartialEq)]
+enum Owner {
+    None,
+    One(usize),
+    Several,
 }
 
 /// Returns the letter of an element.
@@ -146,6 +175,8 @@ fn strip_of(part: &BlockPart, start: usize, bytes: &[u8]) -> Strip {
         PartEncoding::Float16 => "float16".to_owned(),
         PartEncoding::Bits(width @ 2..) => format!("{width} bits"),
         PartEncoding::Int8 => "int8".to_owned(),
+        PartEncoding::Ternary(_) => "digits".to_owned(),
+        PartEncoding::HalfPower | PartEncoding::HalfFloat8 => "scale".to_owned(),
         PartEncoding::Bits(_) | PartEncoding::Packed => "bits".to_owned(),
     };
     let (mut address, mut hex, mut held) = (Lane::ruler("byte"), Lane::framed("hex"), Lane::framed(name));
@@ -159,10 +190,17 @@ fn strip_of(part: &BlockPart, start: usize, bytes: &[u8]) -> Strip {
                 held.push(1, ink, format!("{:04b} {:04b}", byte >> 4, byte & 15))
             }
             PartEncoding::Bits(width) => {
+                let byte = u32::from(*byte);
                 let numbers = (0..8 / width).map(|nth| (byte >> (nth * width) & ((1 << width) - 1)).to_string());
                 held.push(1, ink, numbers.collect::<Vec<_>>().join(" "));
             }
             PartEncoding::Int8 => held.push(1, ink, byte.cast_signed().to_string()),
+            PartEncoding::Ternary(count) => {
+                let digits = (0..count).map(|nth| (digit(*byte, 3u8.wrapping_pow(nth)) + 1).to_string());
+                held.push(1, ink, digits.collect::<Vec<_>>().join(" "));
+            }
+            PartEncoding::HalfPower => held.push(1, ink, float32(half_power(*byte))),
+            PartEncoding::HalfFloat8 => held.push(1, ink, float32(half_float8(*byte))),
         }
     }
     let mut lanes = vec![address, hex, held];
@@ -182,16 +220,33 @@ fn row_of(element: &Element, at: usize) -> Vec<Span> {
         format!("+{}{bits}", place.byte)
     };
     let places = element.places().map(place).collect::<Vec<_>>().join(", ");
-    let number = match element.offset {
-        0 => element.stored.to_string(),
-        offset => format!("{} - {offset} = {}", element.stored, element.stored - offset),
-    };
     vec![
         span(Ink::Label, format!("{} {at}", letter(at))),
         span(Ink::Plain, places),
-        span(ink_of(Role::Numbers), number),
+        span(ink_of(Role::Numbers), formula(element.number)),
         span(Ink::Plain, float32(element.value())),
     ]
+}
+
+/// Writes how the stored bits give a number.
+fn formula(number: Number) -> String {
+    let value = number.value();
+    match number {
+        Number::Integer { stored, offset: 0 } => stored.to_string(),
+        Number::Integer { stored, offset } => format!("{stored} - {offset} = {value}"),
+        Number::Digit { byte, power: 1 } => format!("{byte} * 3 // 256 - 1 = {value}"),
+        Number::Digit { byte, power } => format!("{byte} * {power} % 256 * 3 // 256 - 1 = {value}"),
+        Number::Entry { table, index, column, change, .. } => {
+            let column = column.map_or(String::new(), |column| format!("[{column}]"));
+            let entry = format!("{table}[{index}]{column}");
+            match change {
+                Change::None => format!("{entry} = {value}"),
+                Change::Negated => format!("-{entry} = {value}"),
+                Change::Shifted(by) if by < 0.0 => format!("{entry} - {} = {value}", -by),
+                Change::Shifted(by) => format!("{entry} + {by} = {value}"),
+            }
+        }
+    }
 }
 
 fn float32(value: f32) -> String {
@@ -215,10 +270,8 @@ mod tests {
         const PARTS: &[BlockPart] =
             &[part("d", Role::Scale, PartEncoding::Float16), part("qs", Role::Numbers, PartEncoding::Bits(4))];
         let element = |byte, shift, stored| Element {
-            low: BitRange { byte, shift, width: 4 },
-            high: None,
-            stored,
-            offset: 8,
+            places: [Some(BitRange { byte, shift, width: 4 }), None, None, None],
+            number: Number::Integer { stored, offset: 8 },
             scale: Factor { whole: 0.5, times: None },
             minimum: None,
         };
@@ -249,5 +302,55 @@ mod tests {
         {
             assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
         }
+    }
+
+    /// Elements of a codebook share the bits of an index; each has a sign.
+    #[test]
+    fn shared_bits_and_tables_are_drawn() {
+        let place = |byte, shift, width| Some(BitRange { byte, shift, width });
+        let entry =
+            |column, change| Number::Entry { table: "grid", index: 155, column: Some(column), entry: 43, change };
+        let element = |at, change| Element {
+            places: [place(2, 0, 8), place(3, at, 1), None, None],
+            number: entry(at as usize, change),
+            ..block().elements[0]
+        };
+        let changes = [Change::None, Change::Negated, Change::Shifted(0.125), Change::Shifted(-0.125)];
+        let elements = (0..).zip(changes).map(|(at, change)| element(at, change)).collect();
+        let drawn = plain(&draw(&Block { elements, ..block() }.bits(), 80));
+        for wanted in [
+            "│ **** **** │ ···· dcba │",
+            "* marks bits of several elements.",
+            "grid[155][0] = 43 ",
+            "-grid[155][1] = -43 ",
+            "grid[155][2] + 0.125 = 43.125",
+            "grid[155][3] - 0.125 = 42.875",
+        ] {
+            assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
+        }
+        let digit = |power| formula(Number::Digit { byte: 100, power });
+        assert_eq!(digit(1), "100 * 3 // 256 - 1 = 0");
+        assert_eq!(digit(3), "100 * 3 % 256 * 3 // 256 - 1 = -1");
+    }
+
+    /// A scale that is not a float16 is taken from the elements.
+    #[test]
+    fn every_scale_is_named() {
+        const fn part(name: &'static str, holds: PartEncoding) -> BlockPart {
+            BlockPart { name, nbytes: 1, role: Role::Numbers, holds, about: "what it is" }
+        }
+        const PARTS: &[BlockPart] = &[
+            part("e", PartEncoding::HalfPower),
+            part("s", PartEncoding::HalfFloat8),
+            part("digits", PartEncoding::Ternary(5)),
+            part("indices", PartEncoding::Bits(8)),
+        ];
+        let block = Block { parts: PARTS, bytes: vec![127, 0x38, 255, 200], ..block() };
+        let drawn = plain(&draw(&block.bytes(32), 80));
+        for wanted in ["│ 0.5 │", "│ 2 2 2 2 2 │", "│ 200 │"] {
+            assert!(drawn.contains(wanted), "{wanted}\n{drawn}");
+        }
+        let drawn = plain(&draw(&block.bits(), 80));
+        assert!(drawn.contains("d      0.5, the scale\n"), "{drawn}");
     }
 }

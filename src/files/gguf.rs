@@ -3,11 +3,13 @@
 //! [`BlockTensor`]s. Follows <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>, versions 2 and 3.
 
 mod block_tensor;
+mod block_type;
 mod blocks;
+mod codebooks;
 mod metadata;
 
 pub use block_tensor::BlockTensor;
-pub use blocks::BlockType;
+pub use block_type::BlockType;
 
 use super::contents::{Blocks, Bytes, Contents, Elements, Plain};
 use super::source::Source;

@@ -1,5 +1,5 @@
 //! GGUF: the contents of headers, and invalid headers. The values of blocks are compared with the gguf package's in
-//! `files.rs`, by the descriptions of blocks.gguf and plain.gguf.
+//! `files.rs`, by the descriptions of blocks.gguf, codebooks.gguf and plain.gguf.
 
 use super::describe::describe;
 use super::hostile::refused;
@@ -58,7 +58,7 @@ impl Made {
 const F32: u32 = 0;
 const Q4_0: u32 = 2;
 const Q8_0: u32 = 8;
-const IQ4_NL: u32 = 20;
+const Q8_1: u32 = 9;
 
 #[test]
 fn a_report_tells_the_settings_and_the_types() {
@@ -120,17 +120,17 @@ fn both_versions_are_read_and_others_named() {
 fn foreign_types_are_listed_and_named() {
     let weight = tensor("weight", &[32], F32, 0);
     for (kind, listed) in
-        [(IQ4_NL, "odd     IQ4_NL   (2, 32)  (32, 1)"), (99, "value odd: tensor of type number 99 [2, 32]")]
+        [(Q8_1, "odd     Q8_1     (2, 32)  (32, 1)"), (99, "value odd: tensor of type number 99 [2, 32]")]
     {
-        let bytes = made(&[], &[weight.clone(), tensor("odd", &[32, 2], kind, 128)], 128 + 36).bytes();
-        if kind == IQ4_NL {
+        let bytes = made(&[], &[weight.clone(), tensor("odd", &[32, 2], kind, 128)], 128 + 80).bytes();
+        if kind == Q8_1 {
             let value = load_bytes(&bytes).unwrap();
             let entries = value.entries().unwrap();
             let [(_, Value::Tensor(_)), (_, odd)] = &*entries else { panic!("two tensors") };
             let odd = BlockTensor::of(odd).unwrap();
-            assert_eq!(odd.data().sizes(), [2, 18]);
+            assert_eq!(odd.data().sizes(), [2, 40]);
             let error = odd.dequantize().unwrap_err();
-            let text = "blocks of type IQ4_NL cannot be dequantized";
+            let text = "blocks of type Q8_1 cannot be dequantized";
             assert_eq!((error.kind, error.message.as_str()), (ErrorKind::NotImplementedError, text));
         } else {
             refused(&bytes, ErrorKind::NotImplementedError, "the tensor 'odd' has the unknown type number 99");
@@ -200,13 +200,13 @@ fn blocks_are_compared_with_each_other_and_with_floats() {
     assert!(told.lines().filter(|line| line.ends_with("all elements equal")).count() == 11, "{told}");
     // For a type that cannot be dequantized, only the bytes are compared.
     let foreign = |last: u8| {
-        let mut made = made(&[], &[tensor("odd", &[32], IQ4_NL, 0)], 18);
-        made.data[17] = last;
+        let mut made = made(&[], &[tensor("odd", &[32], Q8_1, 0)], 40);
+        made.data[39] = last;
         files::contents(&source(&made.bytes())).unwrap()
     };
     assert!(files::diff(&foreign(1), &foreign(1), 0.0).unwrap().is_equal());
     let told = files::diff(&foreign(1), &foreign(2), 0.0).unwrap().text();
-    assert!(told.contains("odd  IQ4_NL (32,)  different bytes, in blocks that cannot be dequantized"), "{told}");
+    assert!(told.contains("odd  Q8_1 (32,)  different bytes, in blocks that cannot be dequantized"), "{told}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! Its attributes are those of `gguf.ReaderTensor`. Knows no scripts.
 
 use super::super::contents::{Blocks, count as counted};
-use super::blocks::BlockType;
+use super::block_type::BlockType;
 use super::shown;
 use std::rc::Rc;
 use tensor::layout::contiguous_strides;
