@@ -10,10 +10,10 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use tensorsh::files::{Conversion, ReportForm, Reporting, Sort};
 use tensorsh::session::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
 use tensorsh::shell::{
-    self, ColorChoice, DiffForm, Language, Learning, PromptOptions, Screen, Testing, complain, show,
+    self, ColorChoice, Conversion, DiffForm, Language, Learning, PromptOptions, ReportForm, Reporting, Screen, Sort,
+    Testing, complain, show,
 };
 use tensorsh::tensor::system::{Machine, System};
 

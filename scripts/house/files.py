@@ -20,6 +20,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -281,6 +282,147 @@ def record_arrays():
     return {"packed": packed, "aligned": aligned, "odd": odd, "titled": titled, "none": packed[:0]}
 
 
+def keys():
+    """Keys that are no words, in names that would be the same."""
+    t = torch.arange(2.0)
+    return {
+        "a.b": t, "a": {"b": t + 1, "c.d": t + 2}, "a.c": {"d": t + 3}, "list": [t + 4], "list[0]": t + 5,
+        (1, "x"): t + 6, None: t + 7, 1.5: t + 8, b"k": t + 9, torch.float16: t + 10, 0: t + 11, "0": t + 12,
+        "it's": t + 13, "\x1b[31m": t + 14,
+    }
+
+
+def attributes():
+    """A parameter and a buffer with attributes of their own, which may be tensors."""
+    weight = torch.nn.Parameter(torch.ones(2))
+    weight.sharded, weight.scale = True, torch.zeros(3)
+    return {"weight": weight, "running": torch.nn.Buffer(torch.arange(3.0))}
+
+
+def training():
+    """What a program of training keeps: a model, the state of its optimizer, and settings."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(2, 3)
+    optimizer = torch.optim.Adam(model.parameters())
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}
+    return state | {"settings": argparse.Namespace(rate=0.1)}
+
+
+def module():
+    """A module itself, with parameters and buffers."""
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+
+
+def scripted():
+    """A module as a program of TorchScript."""
+    buffer = io.BytesIO()
+    torch.jit.save(torch.jit.script(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())), buffer)
+    return buffer.getvalue()
+
+
+def of_any_protocol():
+    t = torch.arange(6.0).reshape(2, 3)
+    return {"t": t, "turned": t.t(), "values": [1, -1, 300, 70000, 2**70, 2.5, "é", None, True, ()]}
+
+
+def from_device(tag, value, **options):
+    """A checkpoint as it is saved where the storages are on another device."""
+    own, torch.serialization.location_tag = torch.serialization.location_tag, lambda storage: tag
+    try:
+        return saved(value, **options)
+    finally:
+        torch.serialization.location_tag = own
+
+
+def first_archive(value):
+    """A checkpoint as PyTorch 0.1 wrote it: a tar archive of storages, of tensors, and of a pickle that names both."""
+    storages, tensors, pickled = {}, {}, io.BytesIO()
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, of):
+            if isinstance(of, torch.Tensor):
+                storage = of.storage()
+                storages[storage._cdata] = storage
+                tensors[id(of)] = of, storage._cdata
+                return str(id(of))
+            if isinstance(of, torch.storage.TypedStorage):
+                storages[of._cdata] = of
+                return str(of._cdata)
+
+    Pickler(pickled, 2).dump(value)
+    of_storages, of_tensors, system = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    pickle.dump(len(storages), of_storages, 2)
+    for key, storage in storages.items():
+        pickle.dump((key, "cpu", getattr(torch, storage.pickle_storage_type())), of_storages, 2)
+        of_storages.write(struct.pack("<q", storage.size()) + bytes(storage.untyped()))
+    pickle.dump([(1, next(iter(storages)), 1, 2)], of_storages, 2)
+    pickle.dump(len(tensors), of_tensors, 2)
+    for key, (t, storage) in tensors.items():
+        pickle.dump((key, storage, torch.FloatTensor), of_tensors, 2)
+        layout = [*t.size(), *t.stride(), t.storage_offset()]
+        of_tensors.write(struct.pack(f"<ii{len(layout)}q", t.dim(), 0, *layout))
+    pickle.dump({"protocol_version": 1000, "little_endian": True}, system, 2)
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, part in [("sys_info", system), ("pickle", pickled), ("tensors", of_tensors), ("storages", of_storages)]:
+            info = tarfile.TarInfo(name)
+            info.size = part.tell()
+            part.seek(0)
+            tar.addfile(info, part)
+    return out.getvalue()
+
+
+def of_all_devices():
+    """(name, bytes, what it holds) of what people have lying around."""
+    t = torch.arange(6.0).reshape(2, 3)
+    of_gpu = {"w": t, "turned": t.t(), "p": torch.nn.Parameter(torch.ones(2))}
+    for name, tag, options in [
+        ("cuda", "cuda:0", {}), ("cuda_legacy", "cuda:1", {"_use_new_zipfile_serialization": False}), ("mps", "mps", {})
+    ]:
+        data = from_device(tag, of_gpu, **options)
+        yield f"{name}.pt", data, torch.load(io.BytesIO(data), map_location="cpu")
+    yield "keys.pt", saved(keys()), None
+    yield "attributes.pt", saved(attributes()), torch.load(io.BytesIO(saved(attributes())))
+    yield "training.pt", saved(training()), None
+    yield "module.pt", saved(module()), None
+    yield "scripted.pt", scripted(), None
+    for protocol in (0, 1, 4, 5):
+        value = of_any_protocol()
+        # PyTorch writes protocol 0, and does not read it.
+        yield f"protocol_{protocol}.pt", saved(value, pickle_protocol=protocol), value
+        data = saved(value, pickle_protocol=protocol, _use_new_zipfile_serialization=False)
+        yield f"protocol_{protocol}_legacy.pt", data, value
+        data = pickle.dumps({"t": t, "array": numpy.arange(3), "n": 2**70}, protocol=protocol)
+        yield f"protocol_{protocol}.pkl", data, pickle.loads(data)
+    value = collections.OrderedDict(w=t, turned=t.t(), n=3, long=torch.arange(3), storage=t.storage())
+    data = first_archive(value)
+    with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+        pathlib.Path(file.name).write_bytes(data)
+        yield "first.tar", data, torch.load(file.name, weights_only=False)
+    buffer = io.BytesIO()
+    others = {"words": ["a", "bcd"], "objects": numpy.array([1, None], dtype=object)}
+    numpy.savez(buffer, x=numpy.arange(4.0), days=numpy.array(["2024-02-29"], dtype="M8[D]"), **others)
+    yield "others.npz", buffer.getvalue(), {"x": numpy.arange(4.0)}
+    base = torch.arange(10.0)
+    parts = {"low": base[:4], "high": base[4:]}
+    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
+        safetensors.torch.save_file(parts, file.name)
+        yield "parts.safetensors", pathlib.Path(file.name).read_bytes(), safetensors.torch.load_file(file.name)
+    yield "small.safetensors", small(), None
+
+
+def small():
+    """Elements of less than a byte, as the library writes them."""
+    data = numpy.arange(8, dtype=numpy.uint8)
+    at = data.ctypes.data
+    spec = lambda dtype, shape, nbytes: safetensors.TensorSpec(dtype=dtype, shape=shape, data_ptr=at, data_len=nbytes)
+    four, scale = spec("float4_e2m1fn_x2", [2, 2], 4), spec("float8_e8m0fnu", [4], 4)
+    return safetensors.serialize({"four": four, "scale": scale, "plain": spec("float32", [2], 8)})
+
+
 def saved(value, **options):
     buffer = io.BytesIO()
     torch.save(value, buffer, **options)
@@ -439,6 +581,7 @@ def files():
         safetensors.torch.save_file(plain, file.name, metadata={"made": "by safetensors"})
         yield "dtypes.safetensors", pathlib.Path(file.name).read_bytes(), safetensors.torch.load_file(file.name)
     yield from array_files()
+    yield from of_all_devices()
     for make in (gguf_blocks, gguf_codebooks, gguf_plain):
         yield f"{make.__name__.removeprefix('gguf_')}.gguf", *gguf_file(make)
 

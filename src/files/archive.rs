@@ -117,13 +117,21 @@ impl Archive {
     }
 
     /// Returns bytes `skip..` of an entry, exactly `nbytes` of them: mapped from the file if requested and the entry is
-    /// uncompressed, otherwise a verified copy.
+    /// uncompressed, otherwise a verified copy. Up to `spare` bytes may follow.
     ///
     /// # Errors
     /// Fails with RuntimeError if the entry has another size, is missing, or does not match its checksum.
-    pub(crate) fn storage(&mut self, name: &str, skip: usize, nbytes: usize, mapped: bool) -> Result<Storage> {
+    pub(crate) fn storage(
+        &mut self,
+        name: &str,
+        skip: usize,
+        nbytes: usize,
+        spare: usize,
+        mapped: bool,
+    ) -> Result<Storage> {
         let entry = self.entry(name)?;
-        if (nbytes as u64).checked_add(skip as u64) != Some(entry.size) {
+        let rest = (nbytes as u64).checked_add(skip as u64).and_then(|end| entry.size.checked_sub(end));
+        if rest.is_none_or(|rest| rest > spare as u64) {
             let has = entry.size.saturating_sub(skip as u64);
             bail!(
                 RuntimeError,
@@ -144,16 +152,19 @@ impl Archive {
             _ => error,
         })?;
         // The checksum is verified at the end of the entry.
-        let rest = file.read(&mut [0]).map_err(|error| failed(name, &error))?;
-        if rest > 0 {
+        let rest = file.take(spare as u64 + 1).read_to_end(&mut Vec::new()).map_err(|error| failed(name, &error))?;
+        if rest > spare {
             return Err(failed(name, &"it is longer than declared"));
         }
         Ok(storage)
     }
 
-    /// Returns the file and the offset of an entry's bytes, if the entry is uncompressed and has `nbytes` bytes.
-    pub(crate) fn stored(&self, name: &str, nbytes: usize) -> Option<(Source, usize)> {
-        let entry = self.entries.get(name).filter(|entry| entry.is_stored && entry.size == nbytes as u64)?;
+    /// Returns the file and the offset of an entry's bytes, if the entry is uncompressed and has `nbytes` bytes, and up to
+    /// `spare` more.
+    pub(crate) fn stored(&self, name: &str, nbytes: usize, spare: usize) -> Option<(Source, usize)> {
+        let rest = |entry: &Entry| entry.size.checked_sub(nbytes as u64);
+        let fits = |entry: &&Entry| rest(entry).is_some_and(|rest| rest <= spare as u64);
+        let entry = self.entries.get(name).filter(|entry| entry.is_stored).filter(fits)?;
         Some((self.source.clone(), entry.start))
     }
 }

@@ -81,8 +81,10 @@ impl Checkpoint {
     /// Fails with UnpicklingError for values that `weights_only` rejects, and with RuntimeError and other errors for
     /// damaged files.
     pub(crate) fn open(source: &Source, with_arrays: bool) -> Result<Checkpoint> {
-        let mode = if with_arrays { Mode::Arrays } else { Mode::Load };
-        Checkpoint::read(source, mode).map_err(explained)
+        match with_arrays {
+            true => Checkpoint::read(source, Mode::Arrays),
+            false => Checkpoint::read(source, Mode::Load).map_err(explained),
+        }
     }
 
     /// Like [`Checkpoint::open`], in any mode, with plain messages.
@@ -141,7 +143,8 @@ impl Data {
             Data::Legacy(legacy) => legacy.fetch(saved),
             Data::Zip { archive, folder, is_big_endian } => {
                 let mapped = mapped && !*is_big_endian;
-                let storage = archive.storage(&format!("{folder}/data/{}", saved.key), 0, saved.nbytes, mapped)?;
+                let storage =
+                    archive.storage(&format!("{folder}/data/{}", saved.key), 0, saved.nbytes, spare(saved), mapped)?;
                 let unit = saved.dtype.map_or(1, |dtype| dtype.to_real().itemsize());
                 if *is_big_endian && unit > 1 {
                     storage.byteswap(unit)?;
@@ -157,9 +160,16 @@ impl Data {
             _ if saved.inline.is_some() => None,
             Data::Legacy(legacy) => legacy.stored(saved),
             Data::Zip { is_big_endian: true, .. } => None,
-            Data::Zip { archive, folder, .. } => archive.stored(&format!("{folder}/data/{}", saved.key), saved.nbytes),
+            Data::Zip { archive, folder, .. } => {
+                archive.stored(&format!("{folder}/data/{}", saved.key), saved.nbytes, spare(saved))
+            }
         }
     }
+}
+
+/// Returns the number of bytes that may follow a storage: PyTorch writes all its bytes, and reads whole elements.
+fn spare(saved: &Saved) -> usize {
+    saved.dtype.map_or(0, |dtype| dtype.itemsize() - 1)
 }
 
 /// `torch.load(weights_only=True)`.

@@ -2,30 +2,34 @@
 //! in pieces, so their size does not matter. Contents that a format cannot represent are rejected by name before
 //! anything is written.
 
+mod elements;
+mod planned;
+mod shards;
+
 use super::archive::Body;
 use super::checkpoint::{folder_of, is_foreign, replacing, write_bodies};
-use super::contents::{Contents, DEEPEST, Elements, Entry, Plain, count, shown};
+use super::contents::{Contents, Elements, Entry, Plain, count, shown};
 use super::format::{Input, Loading, Target, target};
 use super::names::Leaf;
 use super::npz::Array;
-use super::parts::{Part, box_of};
 use super::pickle::Facts;
 use super::safetensors::{Outgoing, area, overlapping, set_text};
 use super::select::{Selection, check_distinct};
 use super::values::contents_of;
-use super::{gguf, npy, npz, safetensors, shards};
+use super::{gguf, npy, npz, safetensors};
+use elements::ConvertedElements;
+use planned::{PlannedCheckpoint, independent, tensors_in};
+use shards::write_shards;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{BufWriter, Write};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::BufWriter;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tensor::bail;
 use tensor::interrupt::{self, Interrupt};
-use tensor::ops::copy;
-use tensor::thresholds::CONVERTED;
-use tensor::{DType, Device, Dims, Error, Form, Layout, MemoryFormat, Result, Storage, Tensor, TypedStorage, View};
-use value::{Dict, List, Value};
+use tensor::{DType, Error, Layout, Result, Storage, Tensor, View};
+use value::{Dict, Value};
 
 /// What to convert, and how.
 #[derive(Clone, Debug, Default)]
@@ -221,7 +225,7 @@ impl Work<'_> {
     fn to_checkpoint(&self, from: &Input, told: &Contents, to: &str) -> Result<()> {
         let is_flat = self.how.tensors || !self.selection.is_all();
         let has_blocks = told.entries.iter().any(|entry| matches!(entry.elements, Elements::Blocks(_)));
-        let planned = RefCell::new(PlannedCheckpoint { dtype: self.dtype, ..PlannedCheckpoint::default() });
+        let planned = RefCell::new(PlannedCheckpoint::new(self.dtype));
         let devices: RefCell<HashMap<usize, Rc<str>>> = RefCell::default();
         let keep = |storage: &Storage, tag: &str| drop(devices.borrow_mut().insert(storage.identity(), tag.into()));
         let value = if has_blocks {
@@ -236,7 +240,7 @@ impl Work<'_> {
             };
             let devices = self.how.keep_device.then_some(&keep as &dyn Fn(&Storage, &str));
             let how = Loading { mapped: true, say: &say, attach: Some(&attach), devices };
-            let value = if is_flat { self.leaves(from, &how)? } else { from.load(&how)? };
+            let value = if is_flat { self.leaves(from, told, &how)? } else { from.load(&how)? };
             if self.dtype.is_some()
                 && let Some(names) = mixed(&contents_of(&value)?)
             {
@@ -275,7 +279,7 @@ impl Work<'_> {
     }
 
     /// Returns a dictionary of everything selected, by its new name.
-    fn leaves(&self, from: &Input, how: &Loading) -> Result<Value> {
+    fn leaves(&self, from: &Input, told: &Contents, how: &Loading) -> Result<Value> {
         let choose = |name: &str, class: Option<&str>| match class {
             _ if !self.selection.takes(name) => Ok(false),
             Some(_) if self.how.tensors => {
@@ -299,6 +303,10 @@ impl Work<'_> {
             }
             taken.push((self.selection.renamed(&name), name, of));
         }
+        // In the order of the file.
+        let places: HashMap<&str, usize> =
+            told.values.iter().enumerate().map(|(place, value)| (value.name.as_str(), place)).collect();
+        self.left_out.borrow_mut().sort_by_key(|name| places.get(name.as_str()).copied());
         self.selection.check_used()?;
         check_distinct(taken.iter().map(|(name, origin, _)| (name.as_str(), origin.as_str())))?;
         Dict::new(taken.into_iter().map(|(name, _, value)| (Value::str(name), value))).map(Value::Dict)
@@ -325,371 +333,8 @@ impl Work<'_> {
     }
 }
 
-/// Returns the dense tensors in a value that have data, each once.
-fn tensors_in(value: &Value) -> Result<Vec<Tensor>> {
-    let mut seen = HashSet::new();
-    let mut tensors = Vec::new();
-    for Leaf { of, .. } in super::values::leaves(value)? {
-        if let Value::Tensor(tensor) = of {
-            let is_dense = { tensor.view().form.is_none() && !tensor.view().device().is_meta() };
-            if is_dense && seen.insert(tensor.identity()) {
-                tensors.push(tensor);
-            }
-        }
-    }
-    Ok(tensors)
-}
-
-/// Returns the identities of tensors that share no bytes with another.
-fn independent(tensors: &[Tensor]) -> HashSet<usize> {
-    let mut together: BTreeMap<usize, Vec<(usize, usize, usize)>> = BTreeMap::new();
-    for tensor in tensors {
-        let view = tensor.view();
-        let (start, end) = area(&view.layout, view.dtype);
-        together.entry(view.storage.identity()).or_default().push((start, end, tensor.identity()));
-    }
-    let mut alone = HashSet::new();
-    for mut areas in together.into_values() {
-        areas.sort_unstable();
-        let mut reached = 0;
-        for (index, &(start, end, tensor)) in areas.iter().enumerate() {
-            let next = areas.get(index + 1).map_or(usize::MAX, |(start, ..)| *start);
-            if start >= reached && next >= end {
-                alone.insert(tensor);
-            }
-            reached = reached.max(end);
-        }
-    }
-    alone
-}
-
 fn of_mixed(names: &str) -> Error {
     Error::value(format!("{names} read the same storage as different dtypes: clone them first (--clone)"))
-}
-
-/// Writes tensors into several files of at most `most` bytes, and an index that names the file of each: all of them, or
-/// none. Tensors that fit into one file are written into that alone.
-fn write_shards(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>, to: &str, most: u64) -> Result<()> {
-    /// Each file stays open until the last is written.
-    const MOST_SHARDS: usize = 256;
-    let mut shards: Vec<(u64, Vec<Outgoing>)> = Vec::new();
-    for tensor in tensors {
-        let nbytes = tensor.body.nbytes() as u64;
-        match shards.last_mut().filter(|(held, _)| held.saturating_add(nbytes) <= most) {
-            Some((held, shard)) => {
-                *held += nbytes;
-                shard.push(tensor);
-            }
-            None => shards.push((nbytes, vec![tensor])),
-        }
-    }
-    if shards.len() <= 1 {
-        return safetensors::write(shards.pop().map(|(_, shard)| shard).unwrap_or_default(), texts, to);
-    }
-    if shards.len() > MOST_SHARDS {
-        bail!(ValueError, "--shard-size: this would be {} files, of which {MOST_SHARDS} are possible", shards.len());
-    }
-    let stem = to.strip_suffix(".safetensors").unwrap_or(to);
-    let (total, number) = (shards.iter().map(|(nbytes, _)| nbytes).sum(), shards.len());
-    let path = |k: usize| format!("{stem}-{:05}-of-{number:05}.safetensors", k + 1);
-    let mut places = Vec::new();
-    for (k, (_, shard)) in shards.iter().enumerate() {
-        let path = path(k);
-        let file = path.rsplit(std::path::is_separator).next().unwrap_or(&path);
-        places.extend(shard.iter().map(|tensor| (tensor.name.clone(), file.to_owned())));
-    }
-    let mut files = shards.into_iter().enumerate().map(|(k, (_, shard))| (path(k), shard));
-    let index = format!("{stem}{}", shards::ENDINGS[0]);
-    replacing(&index, |file| {
-        let refused = |error: std::io::Error| Error::runtime(format!("{index} cannot be written: {error}"));
-        file.write_all(shards::index_text(&places, total).as_bytes()).map_err(refused)?;
-        write_nested(&mut files, &texts)
-    })
-}
-
-/// Writes the first file, and the others before it takes its place.
-fn write_nested(
-    files: &mut dyn Iterator<Item = (String, Vec<Outgoing>)>,
-    texts: &Option<HashMap<String, String>>,
-) -> Result<()> {
-    match files.next() {
-        Some((path, shard)) => safetensors::write_then(shard, texts.clone(), &path, || write_nested(files, texts)),
-        None => Ok(()),
-    }
-}
-
-/// Elements in order, converted to another dtype.
-struct ConvertedElements {
-    /// A single part, unless several processes wrote the tensor.
-    parts: Vec<Part>,
-    sizes: Dims,
-    dtype: DType,
-    /// What the elements are in the new file. Those of less than a byte are copied as their bytes.
-    written: Elements,
-    nbytes: usize,
-}
-
-impl ConvertedElements {
-    /// Returns the elements of a tensor in row-major order. With `bits`, blocks that cannot be dequantized become their
-    /// bytes.
-    fn of(
-        told: &Contents,
-        entry: &Entry,
-        dtype: Option<DType>,
-        bits: bool,
-        target: Target,
-    ) -> Result<ConvertedElements> {
-        let name = shown(&entry.name);
-        if let Some(scale) = &entry.scale {
-            bail!(ValueError, "{name} is quantized ({scale}), which only a checkpoint can hold");
-        }
-        if entry.kind.starts_with("sparse") && target != Target::Checkpoint {
-            bail!(ValueError, "{name} is part of a sparse tensor ({}), which only a checkpoint can hold", entry.kind);
-        }
-        let mut parts = Part::all(told, entry)?;
-        if parts.is_empty() && entry.layout.numel() != 0 {
-            bail!(ValueError, "{name} has no data: it was on the meta device");
-        }
-        let (mut sizes, mut written) = (entry.layout.sizes.clone(), Elements::Plain(becomes(entry.elements, dtype)));
-        if let Elements::Blocks(blocks) = entry.elements
-            && blocks.take_apart.is_none()
-        {
-            let nbytes = i64::try_from(entry.nbytes).unwrap_or(i64::MAX);
-            parts = parts.iter().map(|part| part.of_bytes(nbytes)).collect();
-            match (target, bits) {
-                (Target::Safetensors, false) if safetensors::holds(entry.elements) => written = entry.elements,
-                (_, true) => {
-                    written = Elements::Plain(DType::Byte);
-                    sizes = [nbytes].into_iter().collect();
-                }
-                _ => bail!(
-                    ValueError,
-                    "{name} has elements of type {}, whose numbers cannot be computed here; safetensors and npz can hold \
-                     their bytes (--bits)",
-                    blocks.name
-                ),
-            }
-        }
-        let dtype = match written {
-            Elements::Plain(dtype) => dtype,
-            Elements::Blocks(_) => DType::Byte,
-        };
-        let count = match written {
-            Elements::Plain(_) => usize::try_from(checked_count(&sizes)).ok(),
-            Elements::Blocks(_) => usize::try_from(entry.nbytes).ok(),
-        };
-        let nbytes = count.and_then(|count| count.checked_mul(dtype.itemsize()));
-        let nbytes = nbytes.ok_or_else(|| Error::runtime(format!("{name} is too large")))?;
-        Ok(ConvertedElements { parts, sizes, dtype, written, nbytes })
-    }
-
-    /// Returns all elements of a storage.
-    fn of_storage(storage: &Storage, from: DType, dtype: DType) -> Result<ConvertedElements> {
-        let nbytes = storage.nbytes() / from.itemsize() * dtype.itemsize();
-        let part = Part::of_storage(storage, from)?;
-        let (sizes, written) = (part.layout.sizes.clone(), Elements::Plain(dtype));
-        Ok(ConvertedElements { sizes, parts: vec![part], dtype, written, nbytes })
-    }
-
-    /// Returns the elements of a dense tensor in row-major order.
-    fn of_view(view: &View, dtype: DType) -> Result<ConvertedElements> {
-        let count = usize::try_from(view.numel()).ok().and_then(|count| count.checked_mul(dtype.itemsize()));
-        let nbytes = count.ok_or_else(|| Error::runtime("a tensor is too large"))?;
-        let (sizes, written) = (view.layout.sizes.clone(), Elements::Plain(dtype));
-        Ok(ConvertedElements { sizes, parts: vec![Part::of_view(view)?], dtype, written, nbytes })
-    }
-}
-
-fn checked_count(sizes: &[i64]) -> i64 {
-    tensor::layout::checked_numel(sizes).unwrap_or(i64::MAX)
-}
-
-/// Returns the new dtype of elements: `dtype` for floats and blocks, the unchanged dtype for others.
-fn becomes(elements: Elements, dtype: Option<DType>) -> DType {
-    match elements {
-        Elements::Plain(own) if own.is_floating_point() => dtype.unwrap_or(own),
-        Elements::Plain(own) => own,
-        Elements::Blocks(_) => dtype.unwrap_or(DType::Float),
-    }
-}
-
-impl Body for ConvertedElements {
-    fn nbytes(&self) -> usize {
-        self.nbytes
-    }
-
-    fn pieces(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut cast = |piece: View| {
-            let is_ready = piece.dtype == self.dtype && covers_storage(&piece);
-            let piece = if is_ready { piece } else { copy::cast_as(&piece, self.dtype, MemoryFormat::Contiguous)? };
-            sink(&piece.storage.to_vec()?)?;
-            Ok(true)
-        };
-        match self.parts.as_slice() {
-            [] => Ok(()),
-            [part] => part.pieces(CONVERTED, &mut cast),
-            parts => cast(put_together(parts, &self.sizes)?).map(drop),
-        }
-    }
-}
-
-/// Returns whether a storage contains exactly the elements of a tensor, in order.
-fn covers_storage(view: &View) -> bool {
-    let nbytes = usize::try_from(view.numel()).ok().and_then(|count| count.checked_mul(view.dtype.itemsize()));
-    let is_row = view.layout.is_contiguous() && view.layout.offset == 0 && !view.conj && !view.neg;
-    is_row && nbytes == Some(view.storage.nbytes())
-}
-
-/// Assembles a tensor from its parts.
-fn put_together(parts: &[Part], sizes: &Dims) -> Result<View> {
-    let dtype = match parts.first().map(|part| part.elements) {
-        Some(Elements::Plain(dtype)) => dtype,
-        _ => bail!(RuntimeError, "pieces are of plain numbers"),
-    };
-    let whole = View::unwritten(sizes, dtype, Device::CPU)?;
-    for part in parts {
-        let view = part.reader()?.block(&[])?;
-        copy::copy_into(&box_of(&whole, &part.offsets, &part.layout.sizes), &view)?;
-    }
-    Ok(whole)
-}
-
-/// Tensors on storages whose bytes are produced while they are written.
-#[derive(Default)]
-struct PlannedCheckpoint {
-    dtype: Option<DType>,
-    /// The identities of the tensors that get a storage of their own.
-    alone: HashSet<usize>,
-    /// The bytes to write for a storage, by its identity.
-    bodies: HashMap<usize, Rc<ConvertedElements>>,
-    /// The storage that replaces another, by the identity of the original.
-    storages: HashMap<usize, Storage>,
-    /// The identity of the original, by that of the storage that replaces it.
-    origins: HashMap<usize, usize>,
-    /// The tensor that replaces another, by the identity of the original.
-    made: HashMap<usize, Tensor>,
-    /// Lists and dictionaries, likewise.
-    containers: HashMap<usize, Value>,
-    /// The attributes of tensors, by their identity. The tensors are kept, so that no other gets the identity.
-    attributes: HashMap<usize, (Tensor, Dict)>,
-}
-
-impl PlannedCheckpoint {
-    fn attach(&mut self, tensor: &Tensor, attributes: Dict) {
-        self.attributes.insert(tensor.identity(), (tensor.clone(), attributes));
-    }
-
-    fn promise(&mut self, body: ConvertedElements) -> Storage {
-        let storage = Storage::absent(body.nbytes);
-        self.bodies.insert(storage.identity(), Rc::new(body));
-        storage
-    }
-
-    /// Converts the floats of a value to another dtype. Tensors that shared a storage still share one.
-    fn recast(&mut self, value: &Value, depth: usize) -> Result<Value> {
-        if depth > DEEPEST {
-            bail!(RecursionError, "maximum recursion depth exceeded: the file nests its containers too deeply");
-        }
-        // A container may occur in several places, or contain itself, so it is registered before it is filled.
-        Ok(match value {
-            Value::Tensor(tensor) => Value::Tensor(self.tensor(tensor)?),
-            Value::TypedStorage(typed) => match self.dtype.filter(|_| typed.dtype.is_floating_point()) {
-                Some(dtype) => Value::TypedStorage(TypedStorage::new(self.storage(&typed.view(), dtype)?, dtype)),
-                None => value.clone(),
-            },
-            Value::Tuple(items) => Value::Tuple(self.all(items, depth)?.into_iter().collect()),
-            Value::List(list) => match self.containers.get(&list.identity()) {
-                Some(made) => made.clone(),
-                None => {
-                    let made = List::default();
-                    self.containers.insert(list.identity(), Value::List(made.clone()));
-                    made.replace(self.all(&list.to_vec(), depth)?)?;
-                    Value::List(made)
-                }
-            },
-            Value::Dict(dict) => match self.containers.get(&dict.identity()) {
-                Some(made) => made.clone(),
-                None => {
-                    let made = Dict::default().to_kind(dict.is_ordered());
-                    self.containers.insert(dict.identity(), Value::Dict(made.clone()));
-                    for (key, value) in dict.to_vec() {
-                        made.insert(key, self.recast(&value, depth + 1)?)?;
-                    }
-                    Value::Dict(made)
-                }
-            },
-            other => other.clone(),
-        })
-    }
-
-    fn all(&mut self, items: &[Value], depth: usize) -> Result<Vec<Value>> {
-        items.iter().map(|item| self.recast(item, depth + 1)).collect()
-    }
-
-    fn tensor(&mut self, tensor: &Tensor) -> Result<Tensor> {
-        if let Some(made) = self.made.get(&tensor.identity()) {
-            return Ok(made.clone());
-        }
-        let view = match self.alone.contains(&tensor.identity()) {
-            true => self.alone(&tensor.view())?,
-            false => self.view(&tensor.view())?,
-        };
-        let requires_grad = tensor.requires_grad();
-        let made = Tensor::new(view);
-        let made = if tensor.is_parameter() {
-            made.to_parameter(requires_grad)
-        } else {
-            made.autograd_mut(|meta| meta.requires_grad = requires_grad);
-            made
-        };
-        self.made.insert(tensor.identity(), made.clone());
-        if let Some((_, attributes)) = self.attributes.get(&tensor.identity()).cloned()
-            && let Value::Dict(attributes) = self.recast(&Value::Dict(attributes), 0)?
-        {
-            self.attach(&made, attributes);
-        }
-        Ok(made)
-    }
-
-    /// Returns a tensor's elements in a storage of their own.
-    fn alone(&mut self, view: &View) -> Result<View> {
-        let dtype = becomes(Elements::Plain(view.dtype), self.dtype);
-        let storage = self.promise(ConvertedElements::of_view(view, dtype)?);
-        self.origins.insert(storage.identity(), view.storage.identity());
-        let layout = Layout::contiguous(view.sizes());
-        Ok(View { storage, layout, dtype, conj: false, neg: false, form: None })
-    }
-
-    fn view(&mut self, view: &View) -> Result<View> {
-        let Some(dtype) = self.dtype.filter(|_| view.dtype.is_floating_point()) else { return Ok(view.clone()) };
-        match view.form.as_deref() {
-            None => Ok(View { storage: self.storage(view, dtype)?, dtype, ..view.clone() }),
-            Some(Form::Coo(coo)) => {
-                let mut coo = coo.clone();
-                coo.values = self.view(&coo.values)?;
-                Ok(View { form: Some(Rc::new(Form::Coo(coo))), dtype, ..view.clone() })
-            }
-            Some(Form::Compressed(of)) => {
-                let mut of = of.clone();
-                of.values = self.view(&of.values)?;
-                Ok(View { form: Some(Rc::new(Form::Compressed(of))), dtype, ..view.clone() })
-            }
-            Some(Form::Quantized(_)) => Ok(view.clone()),
-        }
-    }
-
-    fn storage(&mut self, view: &View, dtype: DType) -> Result<Storage> {
-        if view.device().is_meta() {
-            return Ok(view.storage.clone());
-        }
-        if let Some(storage) = self.storages.get(&view.storage.identity()) {
-            return Ok(storage.clone());
-        }
-        let storage = self.promise(ConvertedElements::of_storage(&view.storage, view.dtype, dtype)?);
-        self.storages.insert(view.storage.identity(), storage.clone());
-        self.origins.insert(storage.identity(), view.storage.identity());
-        Ok(storage)
-    }
 }
 
 /// Groups the tensors by storage.

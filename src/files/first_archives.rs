@@ -30,8 +30,15 @@ pub(crate) fn is_tar(source: &Source) -> bool {
 }
 
 /// Returns whether a file is a tar archive of a checkpoint.
-pub(crate) fn is_one(source: &Source) -> bool {
-    is_tar(source) && Parts::of(source).is_ok()
+///
+/// # Errors
+/// Fails with RuntimeError for a tar archive that is damaged.
+pub(crate) fn is_one(source: &Source) -> Result<bool> {
+    match is_tar(source).then(|| Parts::of(source)) {
+        None => Ok(false),
+        Some(Err(error)) if error.kind == ErrorKind::ValueError => Ok(false),
+        Some(parts) => parts.map(|_| true),
+    }
 }
 
 impl Parts {
@@ -47,8 +54,12 @@ impl Parts {
             let part = start.ok().zip(nbytes.ok()).and_then(|(start, nbytes)| source.part(start, nbytes));
             found.insert(name, part.ok_or_else(|| Error::runtime("the tar archive is cut off"))?);
         }
+        let is_begun = found.contains_key("sys_info") || found.contains_key("pickle");
         let mut part = |name: &str| {
-            let missing = || Error::value(format!("the tar archive has no {name}, so it is not a checkpoint"));
+            let missing = || match is_begun {
+                true => Error::runtime(format!("the tar archive is cut off: it has no {name}")),
+                false => Error::value(format!("the tar archive has no {name}, so it is not a checkpoint")),
+            };
             found.remove(name).ok_or_else(missing)
         };
         Ok(Parts { storages: part("storages")?, tensors: part("tensors")?, pickle: part("pickle")? })

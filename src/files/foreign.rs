@@ -2,7 +2,7 @@
 
 use super::first_archives;
 use super::source::Source;
-use tensor::{Error, ErrorKind};
+use tensor::{Error, ErrorKind, interrupt};
 
 /// Files that people take for tensors, by their first bytes.
 const KNOWN: &[(&[u8], &str)] = &[
@@ -13,7 +13,6 @@ const KNOWN: &[(&[u8], &str)] = &[
     (b"\x04\x22\x4d\x18", "is compressed with lz4: decompress it first, with lz4 -d"),
     (b"7z\xbc\xaf\x27\x1c", "is a 7z archive: extract the files in it first, with 7z x"),
     (b"Rar!", "is a rar archive: extract the files in it first, with unrar x"),
-    (b"PK\x05\x06", "is a zip archive without files"),
     (b"\x89HDF", "is an HDF5 file, which tensorsh does not read"),
     (b"MATLAB 5.0", "is a MATLAB file, which tensorsh does not read"),
     (b"ggml", "is a model in a format that llama.cpp used before GGUF: convert it to GGUF with llama.cpp"),
@@ -34,6 +33,10 @@ const HEAD: usize = 1024;
 
 /// Returns the error for a file of an unknown format: what it is, and what to do.
 pub(crate) fn refused(source: &Source) -> Error {
+    // After Ctrl-C no bytes are read, and nothing is known of them.
+    if let Err(stopped) = interrupt::check() {
+        return stopped;
+    }
     let head = source.bytes(0, source.len().min(HEAD)).unwrap_or_default();
     let text = String::from_utf8_lossy(&head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -99,9 +102,15 @@ pub(crate) fn explained(source: &Source, error: Error) -> Error {
     if error.message.starts_with("Cannot use ``weights_only=True`` with TorchScript") {
         return Error::new(error.kind, format!("{name} is a TorchScript archive, which holds a program: {way}"));
     }
-    let class = error.message.split("Unsupported global: GLOBAL ").nth(1).and_then(|rest| rest.split(' ').next());
+    if error.message.starts_with("Object arrays cannot be loaded") {
+        return Error::new(error.kind, format!("{name} has an array of objects. {}: {way}", error.message));
+    }
+    let class = error.message.split("nsupported global: GLOBAL ").nth(1);
+    let class = class.or_else(|| error.message.split("unsupported GLOBAL ").nth(1));
+    let class = class.and_then(|rest| rest.split(' ').next());
     match class {
         Some(class) if error.kind == ErrorKind::UnpicklingError => {
+            let class = super::contents::shown(class);
             Error::new(error.kind, format!("{name} holds {class}, which could run code and is not loaded: {way}"))
         }
         _ => error,

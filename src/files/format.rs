@@ -42,6 +42,8 @@ impl Format {
                 false if checkpoint::is_one(&archive) => Format::Checkpoint,
                 false => return Err(foreign::archive(source, archive.names())),
             }
+        } else if source.starts_with(npz::EMPTY) {
+            Format::Npz
         } else if source.starts_with(npy::MAGIC) {
             Format::Npy
         } else if source.starts_with(gguf::MAGIC) {
@@ -50,7 +52,7 @@ impl Format {
             Format::Safetensors
         } else if legacy::is_one(source) {
             Format::Legacy
-        } else if first_archives::is_one(source) {
+        } else if first_archives::is_one(source)? {
             Format::FirstArchive
         } else if is_pickle(source) {
             Format::Pickle
@@ -71,12 +73,15 @@ impl Format {
     }
 }
 
-/// Returns whether a file is a pickle: it begins with the number of a protocol, or is named like one.
+/// Returns whether a file is a pickle: it begins with the number of a protocol, or is a whole pickle of those without.
 fn is_pickle(source: &Source) -> bool {
-    let named = |name: &str| name.ends_with(".pkl") || name.ends_with(".pickle");
-    let is_text = || source.bytes(0, 1).is_some_and(|first| b"(]}cdlSVIFL".contains(&first[0]));
+    let byte = |at: usize| source.bytes(at, 1).and_then(|byte| byte.first().copied());
+    let is_text = || {
+        let (first, last) = (byte(0), source.len().checked_sub(1).and_then(byte));
+        first.is_some_and(|first| b"(]}cdlSVIFL".contains(&first)) && last == Some(b'.')
+    };
     source.bytes(0, 2).is_some_and(|head| matches!(*head, [0x80, 2..=5]))
-        || source.name().is_some_and(named) && is_text()
+        || is_text() && legacy::open_bare(source, Mode::Report).is_ok()
 }
 
 /// Returns the contents of a file of any format, without its data.

@@ -110,6 +110,7 @@ impl Contents {
         if !how.filter.is_empty() {
             // Bytes of storages that are not selected belong to tensors that are not.
             self.retain_storages();
+            self.unknown.clear();
         }
         match how.sort {
             None => {}

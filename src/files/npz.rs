@@ -12,6 +12,9 @@ use std::rc::Rc;
 use tensor::{Error, Result, bail};
 use value::{Dict, Value};
 
+/// How an archive without files begins.
+pub(crate) const EMPTY: &[u8] = b"PK\x05\x06";
+
 /// Returns whether an archive consists of npy files.
 pub(crate) fn is_one(archive: &Archive) -> bool {
     !archive.names().is_empty() && archive.names().iter().all(|name| name.ends_with(".npy"))
@@ -54,8 +57,8 @@ pub(crate) fn load(source: &Source, mapped: bool, say: &dyn Fn(String)) -> Resul
                 continue;
             }
         };
-        let storage = archive.storage(&entry, header.start, header.nbytes, mapped)?;
-        let is_own = !mapped || archive.stored(&entry, header.start.saturating_add(header.nbytes)).is_none();
+        let storage = archive.storage(&entry, header.start, header.nbytes, 0, mapped)?;
+        let is_own = !mapped || archive.stored(&entry, header.start.saturating_add(header.nbytes), 0).is_none();
         entries.push((Value::str(name_of(&entry)), header.value(&storage, is_own)?));
     }
     Dict::new(entries).map(Value::Dict)
@@ -78,13 +81,13 @@ pub(crate) fn contents(source: &Source) -> Result<Contents> {
                 continue;
             }
         };
-        let stored = archive.borrow().stored(&entry, start.saturating_add(nbytes));
+        let stored = archive.borrow().stored(&entry, start.saturating_add(nbytes), 0);
         let name = name_of(&entry).to_owned();
         let bytes = match stored {
             Some((source, place)) => Bytes::Stored(source, place.saturating_add(start)),
             None => {
                 let archive = archive.clone();
-                Bytes::Made(Rc::new(move || archive.borrow_mut().storage(&entry, start, nbytes, false)))
+                Bytes::Made(Rc::new(move || archive.borrow_mut().storage(&entry, start, nbytes, 0, false)))
             }
         };
         element.list(&mut contents, name, layout, nbytes, bytes)?;

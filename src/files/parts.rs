@@ -34,6 +34,11 @@ impl Part {
             let held = contents.storages.get(storage);
             let held = held.ok_or_else(|| Error::runtime("a tensor has no storage in its file"))?;
             let Entry { elements, conj, neg, .. } = *entry;
+            // A quantized tensor is the integers that it stores.
+            let elements = match elements {
+                Elements::Plain(dtype) => Elements::Plain(dtype.stored_integers()),
+                blocks => blocks,
+            };
             let (bytes, held) = (held.bytes.clone(), usize::try_from(held.nbytes).unwrap_or(usize::MAX));
             Ok(Part { bytes, held, elements, layout: layout.clone(), conj, neg, offsets })
         };
@@ -163,6 +168,9 @@ impl Part {
     /// # Errors
     /// The errors of [`Part::view`], the errors of `body`, and KeyboardInterrupt.
     pub(crate) fn pieces(&self, most: usize, body: &mut dyn FnMut(View) -> Result<bool>) -> Result<()> {
+        if self.layout.numel() == 0 {
+            return Ok(());
+        }
         let Some(start) = self.start() else {
             let reader = self.reader()?;
             return blocks(&self.layout.sizes, most, &mut |part| body(reader.block(part)?));

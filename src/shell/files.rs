@@ -3,7 +3,8 @@
 
 use super::script::INTERRUPTED;
 use super::{complain, progress, show};
-use files::{self, Comparing, Conversion, Input, ReportForm, Reporting, Source};
+use files::{self, Comparing, Input, Source};
+pub use files::{Conversion, ReportForm, Reporting, Sort};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::fmt::Display;

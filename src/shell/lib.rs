@@ -19,7 +19,7 @@ mod screen;
 mod script;
 mod test;
 
-pub use files::{DiffForm, convert, diff, inspect};
+pub use files::{Conversion, DiffForm, ReportForm, Reporting, Sort, convert, diff, inspect};
 pub use learn::{Learning, learn};
 pub use prompt::{PromptOptions, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};

@@ -1,7 +1,7 @@
 //! Compares differences of files with the simplest method: read every element and subtract in double precision. Sizes
 //! are close to every size at which the comparison takes another path; layouts and owners of the bytes vary.
 
-use super::{contents_at, folder, open, source};
+use super::{contents_at, folder, open, save_as, source};
 use serde_json::Value as Json;
 use std::path::Path;
 use tensorsh::files::{self, Contents};

@@ -9,7 +9,7 @@ use std::io::Cursor;
 use std::path::Path;
 use std::time::Instant;
 use tempfile::TempDir;
-use tensorsh::files;
+use tensorsh::files::{self, SaveOptions};
 use tensorsh::tensor::{DType, Device, Error, ErrorKind, View};
 use tensorsh::value::{Dict, Value};
 
@@ -202,9 +202,17 @@ fn indices_that_lie_are_refused() {
     refused(copy.path(), ErrorKind::ValueError, twice);
     fs::write(&index, &good).unwrap();
     fs::copy(&index, copy.path().join("other.safetensors.index.json")).unwrap();
-    refused(copy.path(), ErrorKind::ValueError, "has several models: model.safetensors.index.json, other.safetensors");
+    refused(
+        copy.path(),
+        ErrorKind::ValueError,
+        "has several files of tensors, of which one must be named: model.safetensors.index.json, other.safetensors",
+    );
     let empty = tempfile::tempdir().unwrap();
-    refused(empty.path(), ErrorKind::ValueError, "has no .metadata and no index of safetensors");
+    refused(
+        empty.path(),
+        ErrorKind::ValueError,
+        "has no tensors: no index, no .metadata, and no file that ends in .safetensors",
+    );
 }
 
 /// Builds a pickle of metadata by hand.

@@ -1,18 +1,20 @@
-//! Randomly changed files must be read or rejected, quickly. Each reader gets a moment here; scripts/house/fuzz takes
-//! longer (FUZZ_SECONDS for each reader, FUZZ_READER to select one) and prints counts.
+//! Randomly changed files must be read or rejected, quickly: ten thousand here, and more in scripts/house/fuzz, which
+//! takes FUZZ_SECONDS for each reader (or for FUZZ_READER alone) and prints counts.
 
 use super::folders::copied;
 use super::hostile::checkpoint;
-use super::{contents_at, folder, load_path, source};
+use super::{contents_at, folder, load_any, load_path, source};
 use crate::pace::check;
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tensorsh::explain::format::{Formatter, PrintOptions};
 use tensorsh::files::gguf::BlockTensor;
-use tensorsh::files::{self, Options, Source};
+use tensorsh::files::{self, Conversion, Input, Options, ReportForm, Reporting, Source};
 use tensorsh::session::transcript::spawn_with_big_stack;
 use tensorsh::tensor::{DType, Result};
 use tensorsh::value::{Object, Value};
@@ -30,9 +32,9 @@ const READERS: &[Reader] = &[
     // Only the pickle is changed, so that no checksum reveals it.
     Reader { name: "pickle", seeds: pickles, wrap: |bytes| checkpoint(bytes, &[0; 96]), read: load },
     Reader { name: "legacy", seeds: || seeds(".pt", true), wrap: <[u8]>::to_vec, read: load },
-    Reader { name: "safetensors", seeds: || seeds(".safetensors", false), wrap: <[u8]>::to_vec, read: files::load_any },
-    Reader { name: "npy", seeds: || seeds(".npy", false), wrap: <[u8]>::to_vec, read: files::load_any },
-    Reader { name: "arrays", seeds: pickles, wrap: |bytes| checkpoint(bytes, &[0; 96]), read: files::load_any },
+    Reader { name: "safetensors", seeds: || seeds(".safetensors", false), wrap: <[u8]>::to_vec, read: load_any },
+    Reader { name: "npy", seeds: || seeds(".npy", false), wrap: <[u8]>::to_vec, read: load_any },
+    Reader { name: "arrays", seeds: pickles, wrap: |bytes| checkpoint(bytes, &[0; 96]), read: load_any },
     Reader {
         name: "index",
         seeds: || seeds_in("sharded", "model.safetensors.index.json"),
@@ -52,7 +54,9 @@ const READERS: &[Reader] = &[
         read: |source, mapped| changed("two_writers", "__0_0.distcp", source, mapped),
     },
     Reader { name: "gguf", seeds: || seeds(".gguf", false), wrap: <[u8]>::to_vec, read: blocks },
-    Reader { name: "npz", seeds: || seeds(".npz", false), wrap: <[u8]>::to_vec, read: files::load_any },
+    Reader { name: "npz", seeds: || seeds(".npz", false), wrap: <[u8]>::to_vec, read: load_any },
+    Reader { name: "bare pickle", seeds: || seeds(".pkl", false), wrap: <[u8]>::to_vec, read: load_any },
+    Reader { name: "tar", seeds: || seeds(".tar", false), wrap: <[u8]>::to_vec, read: load_any },
 ];
 
 /// `torch.load`. It cannot map bytes, which have no file name.
@@ -169,12 +173,17 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     }
 }
 
-/// Runs a reader on changed files for this time. Returns the number of files, and of those that could be read.
-fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
+/// The number of changed files for all readers, unless a time is given.
+const FILES: u64 = 10_000;
+
+/// Runs a reader on changed files for this time, or on its share. Returns the number of files, and of those that could be
+/// read.
+fn fuzz(reader: &Reader, time: Option<Duration>, random: &mut Random) -> (u64, u64) {
+    let share = FILES.div_ceil(READERS.len() as u64);
     let (seeds, began) = ((reader.seeds)(), Instant::now());
     let (mut runs, mut loaded) = (0, 0);
     let formatter = Formatter { options: &PrintOptions::default(), default_dtype: DType::Float };
-    while began.elapsed() < time {
+    while time.map_or(runs < share, |time| began.elapsed() < time) {
         let start = random.0;
         let mut bytes = seeds[random.below(seeds.len())].clone();
         mutate(&mut bytes, &seeds[random.below(seeds.len())], random);
@@ -189,14 +198,34 @@ fn fuzz(reader: &Reader, time: Duration, random: &mut Random) -> (u64, u64) {
         }
         if let Ok(report) = files::contents(&file) {
             let _ = (report.text(), report.json());
-            if let Ok(differences) = files::diff(&report, &report, 0.0) {
+            let names: Vec<&str> = report.entries.iter().map(|entry| entry.name.as_str()).collect();
+            let is_distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
+            if let (true, Ok(differences)) = (is_distinct, files::diff(&report, &report, 0.0)) {
                 assert!(differences.is_equal(), "{}: {} from {start:#x}", reader.name, differences.text());
             }
+            for form in [ReportForm::Tree, ReportForm::Summary] {
+                let _ = files::contents(&file).unwrap().report(&Reporting { form, ..Reporting::default() }).unwrap();
+            }
+            converted(&file, start);
         }
         check(run, 2000, &format!("{} from {start:#x}", reader.name));
         runs += 1;
     }
     (runs, loaded)
+}
+
+/// Converts a file to every format. What was written is read again.
+fn converted(file: &Source, start: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let ending = ["pt", "safetensors", "npz", "npy"][(start % 4) as usize];
+    let to = folder.path().join(format!("x.{ending}"));
+    let how =
+        Conversion { tensors: start & 4 > 0, clone: start & 8 > 0, bits: ending != "pt", ..Conversion::default() };
+    let to = to.to_str().unwrap();
+    if files::convert(&Input::File(file.clone()), to, &how, &Arc::default()).is_ok() {
+        let written = contents_at(to).and_then(|_| load_path(to, true));
+        written.unwrap_or_else(|error| panic!("{ending} from {start:#x}: {error}"));
+    }
 }
 
 #[test]
@@ -208,7 +237,7 @@ fn changed_files_are_read_or_refused() {
 fn fuzz_readers() {
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     let only = std::env::var("FUZZ_READER").ok();
-    let time = seconds.map_or(Duration::from_millis(300), Duration::from_secs);
+    let time = seconds.map(Duration::from_secs);
     for reader in READERS.iter().filter(|reader| only.as_ref().is_none_or(|only| only == reader.name)) {
         // The files are the same every time, unless a time is given to find new ones.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);

@@ -3,7 +3,7 @@
 
 use super::describe::describe;
 use super::hostile::refused;
-use super::{folder, load_bytes, open, source};
+use super::{folder, load_any, load_bytes, open, source};
 use crate::pace::within;
 use std::fs;
 use tensorsh::files::{self, gguf::BlockTensor};

@@ -1,12 +1,15 @@
-//! Random tensors of every dtype over a few shared storages, saved and loaded: everything about them is preserved.
+//! Random tensors of every dtype over a few shared storages, saved and loaded: everything about them is preserved. And
+//! converted from every format to every other: they are equal, or the refusal names one.
 
 use super::describe::describe;
-use super::load_bytes;
+use super::{contents_at, folder, load_bytes};
 use proptest::prelude::*;
 use std::io::Cursor;
-use tensorsh::files;
+use std::path::Path;
+use std::sync::Arc;
+use tensorsh::files::{self, Contents, Conversion, Input, SaveOptions};
 use tensorsh::tensor::{DType, Layout, Storage, Tensor, View};
-use tensorsh::value::Value;
+use tensorsh::value::{Dict, Value};
 
 /// Number of bytes of each storage.
 const NBYTES: usize = 240;
@@ -75,5 +78,117 @@ proptest! {
                 prop_assert_eq!(is(&before.to_vec()), is(&after.to_vec()));
             }
         }
+    }
+}
+
+const FORMATS: [&str; 4] = ["pt", "safetensors", "npz", "npy"];
+
+/// Converts a file to a format. `None` for a refusal, which must name a tensor or the file.
+fn converted(from: &str, to: &Path, how: &Conversion) -> Option<String> {
+    let to = to.to_str().unwrap();
+    let told = contents_at(from).unwrap();
+    match files::convert(&Input::at(from).unwrap(), to, how, &Arc::default()) {
+        Ok(_) => Some(to.to_owned()),
+        Err(error) => {
+            let names = told.entries.iter().map(|entry| &entry.name).chain(told.values.iter().map(|value| &value.name));
+            let is_named = |name: &String| error.message.contains(if name.is_empty() { "(all)" } else { name });
+            let is_of_file = [from, to].iter().any(|path| error.message.contains(path));
+            assert!(names.into_iter().any(is_named) || is_of_file, "{from} to {to}: {error}");
+            assert!(!Path::new(to).exists(), "{to} was written");
+            None
+        }
+    }
+}
+
+/// Converts a file to every format and from there to every other. Returns the number of conversions and of refusals.
+fn all_ways(from: &str, how: &Conversion) -> (usize, usize) {
+    let target = tempfile::tempdir().unwrap();
+    let (mut done, mut refused) = (0, 0);
+    let before = contents_at(from).unwrap();
+    let mut check = |path: &Option<String>| {
+        let Some(path) = path else {
+            refused += 1;
+            return;
+        };
+        done += 1;
+        // The array of an npy file has no name.
+        if path.contains("npy") {
+            let nbytes = |of: &Contents| of.entries.iter().map(|entry| entry.nbytes).sum::<u64>();
+            assert_eq!(nbytes(&contents_at(path).unwrap()), nbytes(&before), "{from} to {path}");
+            return;
+        }
+        let told = files::diff(&before, &contents_at(path).unwrap(), 0.0).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&told.json()).unwrap();
+        assert_eq!(json["changes"].as_array().map(Vec::len), Some(0), "{from} to {path}: {}", told.text());
+    };
+    for first in FORMATS {
+        let one = converted(from, &target.path().join(format!("one.{first}")), how);
+        check(&one);
+        for second in FORMATS.iter().filter(|_| one.is_some()) {
+            let two = target.path().join(format!("{first}_two.{second}"));
+            check(&converted(one.as_deref().unwrap(), &two, how));
+        }
+    }
+    (done, refused)
+}
+
+#[test]
+fn files_of_others_are_equal_in_every_format_that_can_hold_them() {
+    let (mut done, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        // What is beside the tensors, and dequantized blocks, have tests of their own.
+        if path.is_dir() || [".txt", ".rs", ".gguf"].iter().any(|ending| name.ends_with(ending)) {
+            continue;
+        }
+        let plain = Conversion::default();
+        for how in [plain.clone(), Conversion { tensors: true, clone: true, ..plain }] {
+            if how.tensors && contents_at(path.to_str().unwrap()).unwrap().entries.is_empty() {
+                continue;
+            }
+            let (more, less) = all_ways(path.to_str().unwrap(), &how);
+            (done, refused) = (done + more, refused + less);
+        }
+    }
+    println!("{done} conversions, {refused} refusals");
+    assert!(done > 500 && refused > 100, "{done} conversions, {refused} refusals");
+}
+
+/// Keys of which some make the same names.
+const KEYS: [&str; 8] = ["a", "a.b", "b", "a[0]", "", "it's", "layer.0.weight", "é"];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn tensors_are_equal_in_every_format_that_can_hold_them(
+        groups in tensors(),
+        keys in proptest::collection::vec((0..KEYS.len(), 0..KEYS.len(), any::<bool>()), 12),
+        clone in any::<bool>(),
+    ) {
+        let root = Dict::default();
+        let mut places = keys.into_iter().cycle();
+        for (dtype, bytes, views) in groups {
+            let (dtype, storage) = (DType::ALL[dtype], Storage::from_bytes(&bytes).unwrap());
+            for (sizes, strides, offset, bits) in views {
+                let layout = Layout { sizes: sizes.into(), strides: strides.into(), offset };
+                let conj = bits & 1 > 0 && dtype.is_complex();
+                let view = View { storage: storage.clone(), layout, dtype, conj, neg: bits & 2 > 0, form: None };
+                prop_assume!(view.check_bounds().is_ok());
+                let (outer, inner, is_nested) = places.next().unwrap();
+                let tensor = Value::from(view);
+                let (outer, inner) = (Value::str(KEYS[outer]), Value::str(KEYS[inner]));
+                match (is_nested, root.get(&outer).unwrap()) {
+                    (true, None) => root.insert(outer, Value::Dict(Dict::new([(inner, tensor)]).unwrap())).unwrap(),
+                    (true, Some(Value::Dict(dict))) => dict.insert(inner, tensor).unwrap(),
+                    _ => root.insert(outer, tensor).unwrap(),
+                }
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pt");
+        files::save(&Value::Dict(root), path.to_str().unwrap(), &SaveOptions::default()).unwrap();
+        let (done, _) = all_ways(path.to_str().unwrap(), &Conversion { clone, ..Conversion::default() });
+        prop_assert!(done > 0);
     }
 }

@@ -140,7 +140,8 @@ pub(super) fn summary(contents: &Contents) -> String {
     // As many parts as fit.
     for depth in 2.. {
         let deeper = grouped(entries, |entry| prefix(&entry.name, depth));
-        if deeper.len() > MOST_PREFIXES || deeper.len() == by_prefix.len() && by_prefix.len() > 1 || depth > 8 {
+        // A group has two tensors at least, on average.
+        if deeper.len() > MOST_PREFIXES || deeper.len() * 2 > entries.len() || depth > DEEPEST {
             break;
         }
         by_prefix = deeper;

@@ -365,7 +365,9 @@ impl Writer<'_> {
         if dtype.is_some() && read_as.legacy_name().is_empty() {
             bail!(KeyError, "'dtype torch.{} is not recognized'", read_as.name());
         }
-        if storage.data_ptr() != 0 && *self.dtypes.entry(storage.data_ptr()).or_insert(read_as) != read_as {
+        // Of a mapped file, a tensor without elements has the address of its neighbour.
+        let has_bytes = storage.data_ptr() != 0 && storage.nbytes() > 0;
+        if has_bytes && *self.dtypes.entry(storage.data_ptr()).or_insert(read_as) != read_as {
             bail!(RuntimeError, "Cannot save multiple tensors or storages that view the same data as different types");
         }
         let key = match self.keys.get(&storage.identity()) {
