@@ -49,6 +49,7 @@ pub const MODULES: &[&str] = &[
     "signal.windows",
     "operator",
     "safetensors",
+    "safetensors.numpy",
     "safetensors.torch",
     "storage",
     "sys",

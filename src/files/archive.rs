@@ -80,6 +80,11 @@ impl Archive {
         &self.names
     }
 
+    /// Returns the number of bytes of an entry before compression.
+    pub(crate) fn size(&self, name: &str) -> Option<u64> {
+        self.entries.get(name).map(|entry| entry.size)
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.entries.contains_key(name)
     }
@@ -187,9 +192,9 @@ impl<W: Write + Seek> Writer<W> {
         Writer(ManuallyDrop::new(ZipWriter::new(inner)))
     }
 
-    fn start(&mut self, name: &str, size: usize) -> Result<()> {
+    fn start(&mut self, name: &str, size: usize, method: CompressionMethod) -> Result<()> {
         let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
+            .compression_method(method)
             .with_alignment(ALIGNMENT)
             .large_file(size as u64 >= u64::from(u32::MAX));
         self.0.start_file(name, options).map_err(|error| unwritten(name, &error))
@@ -200,7 +205,7 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     /// Fails with RuntimeError if it cannot be written.
     pub(crate) fn add(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.start(name, bytes.len())?;
+        self.start(name, bytes.len(), CompressionMethod::Stored)?;
         self.0.write_all(bytes).map_err(|error| unwritten(name, &error))
     }
 
@@ -209,7 +214,19 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     /// Fails with RuntimeError if it cannot be written, and with the errors of the body.
     pub(crate) fn add_body(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
-        self.start(name, head.len().saturating_add(body.nbytes()))?;
+        self.add_by(CompressionMethod::Stored, name, head, body)
+    }
+
+    /// Like [`Writer::add_body`], but compressed.
+    ///
+    /// # Errors
+    /// The errors of [`Writer::add_body`].
+    pub(crate) fn add_compressed(&mut self, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
+        self.add_by(CompressionMethod::Deflated, name, head, body)
+    }
+
+    fn add_by(&mut self, method: CompressionMethod, name: &str, head: &[u8], body: &dyn Body) -> Result<()> {
+        self.start(name, head.len().saturating_add(body.nbytes()), method)?;
         self.0.write_all(head).map_err(|error| unwritten(name, &error))?;
         write_body(body, &mut *self.0, |error| unwritten(name, error))
     }

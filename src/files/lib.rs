@@ -31,6 +31,7 @@ mod safetensors;
 mod select;
 mod shards;
 mod source;
+mod tensor_file;
 mod values;
 
 pub use atomic::{COMMON, PRIVATE, replace, temporary};
@@ -40,8 +41,12 @@ pub use convert::{Conversion, convert};
 pub use diff::{Comparing, Differences, diff};
 pub use format::{Input, Loading, contents, load_any, save_as};
 pub use inspect::{ReportForm, Reporting, Sort};
-pub use safetensors::{load as load_safetensors, save as save_safetensors};
+pub use literal::python_literal;
+pub use npy::save_array;
+pub use npz::{ArrayArchive, NamedArray, save_arrays, write_arrays};
+pub use safetensors::{load as load_safetensors, save as save_safetensors, to_bytes as safetensors_bytes};
 pub use source::{Source, read_whole, write_whole};
+pub use tensor_file::{TensorEntry, TensorFile};
 pub use values::contents_of;
 
 /// The result of everything here.

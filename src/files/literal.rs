@@ -1,8 +1,19 @@
 //! Python literals, as in the headers of npy files: None, strings, integers, booleans, tuples, lists and dictionaries.
 //! Nothing else of Python is parsed, and nothing is evaluated.
 
+use tensor::Result;
+use value::{Dict, Value};
+
 /// The maximum depth of nested literals.
 const DEEPEST: usize = 32;
+
+/// Reads a Python literal as a value. `None` for anything else.
+///
+/// # Errors
+/// Fails with TypeError for a dictionary with a key that cannot be one.
+pub fn python_literal(text: &str) -> Result<Option<Value>> {
+    Literal::parse(text).map(Literal::value).transpose()
+}
 
 /// The value of a literal.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +34,22 @@ impl Literal {
         let literal = reader.literal(0)?;
         reader.skip();
         reader.rest.is_empty().then_some(literal)
+    }
+
+    fn value(self) -> Result<Value> {
+        let all = |items: Vec<Literal>| items.into_iter().map(Literal::value).collect::<Result<Vec<_>>>();
+        Ok(match self {
+            Literal::None => Value::None,
+            Literal::Text(text) => Value::str(text),
+            Literal::Int(number) => Value::Int(number),
+            Literal::Bool(truth) => Value::Bool(truth),
+            Literal::Tuple(items) => Value::tuple(all(items)?),
+            Literal::List(items) => Value::list(all(items)?),
+            Literal::Dict(entries) => {
+                let pairs = entries.into_iter().map(|(key, value)| Ok((key.value()?, value.value()?)));
+                Value::Dict(Dict::new(pairs.collect::<Result<Vec<_>>>()?)?)
+            }
+        })
     }
 
     pub(crate) fn text(&self) -> Option<&str> {

@@ -2,13 +2,15 @@
 //! <https://numpy.org/doc/2.2/reference/generated/numpy.lib.format.html>.
 
 use super::archive::{Body, write_body};
+use super::atomic::{COMMON, rewrite};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents, Plain, shown};
 use super::literal::Literal;
 use super::progress;
 use super::records::{DTYPES, Element};
-use super::source::Source;
+use super::source::{Source, refused};
 use std::io::Write;
+use std::path::Path;
 use tensor::bail;
 use tensor::layout::{checked_numel, contiguous_strides};
 use tensor::ops::copy;
@@ -274,6 +276,23 @@ pub(crate) fn save(value: &Value, path: &str) -> Result<()> {
     };
     let (head, storage) = parts(tensor)?;
     write(&head, &storage, path)
+}
+
+/// Writes an array whose header is given: what `np.save` does with a file name.
+///
+/// # Errors
+/// Fails like Python's `open` if the file cannot be written, and with KeyboardInterrupt.
+pub fn save_array(head: &[u8], storage: &Storage, path: &str) -> Result<()> {
+    let _task = progress::begin(storage.nbytes() as u64);
+    rewrite(
+        Path::new(path),
+        COMMON,
+        |error| refused(&error, path),
+        |file| {
+            file.write_all(head).map_err(|error| refused(&error, path))?;
+            write_body(storage, file, |error| refused(error, path))
+        },
+    )
 }
 
 /// Writes an array.

@@ -1,15 +1,17 @@
 //! npz: a zip archive of npy files. Uncompressed ones are mapped from the file.
 
 use super::archive::{Archive, Body, Writer};
+use super::atomic::{COMMON, rewrite};
 use super::checkpoint::replacing;
 use super::contents::{Bytes, Contents, shown};
 use super::npy::{self, Header, MOST_OF_A_HEADER, OtherArray};
 use super::progress;
-use super::source::Source;
+use super::source::{Source, refused};
 use std::cell::RefCell;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
 use std::rc::Rc;
-use tensor::{Error, Result, bail};
+use tensor::{Error, ErrorKind, Result, Storage, bail};
 use value::{Dict, Value};
 
 /// How an archive without files begins.
@@ -135,4 +137,102 @@ pub(crate) fn write(arrays: &[Array], path: &str) -> Result<()> {
         }
         archive.finish()?.flush().map_err(|error| Error::runtime(format!("{path} cannot be written: {error}")))
     })
+}
+
+/// An archive whose entries are read when they are asked for: what `np.load` reads.
+pub struct ArrayArchive(RefCell<Archive>);
+
+impl ArrayArchive {
+    /// Reads the directory of an archive.
+    ///
+    /// # Errors
+    /// Fails with BadZipFile if it is not one.
+    pub fn new(source: &Source) -> Result<ArrayArchive> {
+        // Python looks for the directory only.
+        let archive = match Archive::open(source) {
+            Err(error) if error.kind == ErrorKind::RuntimeError => {
+                let why = match error.message.rsplit_once("zip archive: ") {
+                    Some((_, "not a ZIP archive" | "failed finding central directory")) | None => {
+                        "File is not a zip file".to_owned()
+                    }
+                    Some((_, why)) => why.to_owned(),
+                };
+                return Err(bad(why));
+            }
+            other => other?,
+        };
+        Ok(ArrayArchive(RefCell::new(archive)))
+    }
+
+    /// Returns the names of all entries with their sizes, in the order of the archive.
+    pub fn entries(&self) -> Vec<(String, u64)> {
+        let archive = self.0.borrow();
+        let entry = |name: &String| archive.size(name).map(|size| (name.clone(), size));
+        archive.names().iter().filter_map(entry).collect()
+    }
+
+    /// Returns the first `most` bytes of an entry.
+    ///
+    /// # Errors
+    /// Fails with BadZipFile if they cannot be read.
+    pub fn head(&self, name: &str, most: u64) -> Result<Vec<u8>> {
+        self.0.borrow_mut().head(name, most).map_err(|error| bad_entry(error, name))
+    }
+
+    /// Returns the bytes of an entry from `skip` on, which must be `nbytes` many.
+    ///
+    /// # Errors
+    /// Fails with BadZipFile if they cannot be read.
+    pub fn storage(&self, name: &str, skip: usize, nbytes: usize) -> Result<Storage> {
+        self.0.borrow_mut().storage(name, skip, nbytes, 0, false).map_err(|error| bad_entry(error, name))
+    }
+}
+
+fn bad(why: String) -> Error {
+    Error::new(ErrorKind::Other("zipfile.BadZipFile"), why)
+}
+
+fn bad_entry(error: Error, name: &str) -> Error {
+    match error.message.to_ascii_lowercase().contains("checksum") {
+        true => bad(format!("Bad CRC-32 for file '{name}'")),
+        false if error.kind == ErrorKind::RuntimeError => bad(error.message),
+        false => error,
+    }
+}
+
+/// An array of an archive to be written.
+pub struct NamedArray {
+    pub name: String,
+    pub head: Vec<u8>,
+    pub storage: Storage,
+}
+
+/// Writes arrays whose headers are given to a file.
+///
+/// # Errors
+/// Fails like Python's `open` if the file cannot be written, with RuntimeError, and with KeyboardInterrupt.
+pub fn save_arrays(arrays: &[NamedArray], compressed: bool, path: &str) -> Result<()> {
+    let _task = progress::begin(arrays.iter().map(|array| array.storage.nbytes() as u64).sum());
+    rewrite(
+        Path::new(path),
+        COMMON,
+        |error| refused(&error, path),
+        |file| write_arrays(arrays, compressed, BufWriter::with_capacity(1 << 16, file)),
+    )
+}
+
+/// Like [`save_arrays`], to a writer.
+///
+/// # Errors
+/// Fails with RuntimeError and KeyboardInterrupt.
+pub fn write_arrays<W: Write + Seek>(arrays: &[NamedArray], compressed: bool, to: W) -> Result<()> {
+    let mut archive = Writer::new(to);
+    for NamedArray { name, head, storage } in arrays {
+        let entry = format!("{name}.npy");
+        match compressed {
+            true => archive.add_compressed(&entry, head, storage)?,
+            false => archive.add_body(&entry, head, storage)?,
+        }
+    }
+    archive.finish()?.flush().map_err(|error| Error::runtime(error.to_string()))
 }

@@ -8,6 +8,7 @@ use super::names::quoted;
 use super::progress;
 use super::source::Source;
 use safetensors::Dtype;
+use safetensors::SafeTensors;
 use safetensors::tensor::{Metadata, TensorInfo};
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
@@ -17,14 +18,15 @@ use tensor::ops::copy;
 use tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View};
 use value::{Dict, Value};
 
-/// The crate's own limit on the header, in bytes.
+/// The library's limit on the header, in bytes.
 const LARGEST_HEADER: usize = 100_000_000;
 
 /// A tensor's entry in the header, with the offset of its bytes in the file.
-struct TensorHeader {
-    name: String,
-    elements: Elements,
-    layout: Layout,
+#[derive(Clone)]
+pub(crate) struct TensorHeader {
+    pub name: String,
+    pub elements: Elements,
+    pub layout: Layout,
     place: usize,
     nbytes: usize,
     /// The dtype in the header, if it is not known. The elements are then the bytes.
@@ -37,7 +39,7 @@ impl TensorHeader {
     ///
     /// # Errors
     /// Fails with SafetensorError if the file is too short, and without `say` for elements that do not exist here.
-    fn tensor(self, source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Result<Value> {
+    pub(crate) fn tensor(self, source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Result<Value> {
         let storage = source.storage(self.place, self.nbytes).ok_or_else(|| invalid("a tensor is cut off"))?;
         let storage = if mapped { storage } else { storage.duplicate()? };
         let (dtype, layout) = match self.elements {
@@ -90,43 +92,64 @@ pub(crate) fn is_one(source: &Source) -> bool {
 }
 
 /// A parsed header, the offset of the data, and the dtypes and shapes of tensors with an unknown dtype.
-struct Header {
+pub(crate) struct Header {
     metadata: Metadata,
     begin: usize,
     unknown: HashMap<String, (String, Vec<usize>)>,
 }
 
 impl Header {
-    /// Parses the header of a file. If `is_lenient`, a tensor with an unknown dtype is described as its bytes.
+    /// Parses the header of a file.
     ///
     /// # Errors
-    /// Fails with SafetensorError if it is invalid, or does not describe the whole file.
-    fn of(source: &Source, is_lenient: bool) -> Result<Header> {
+    /// Fails with SafetensorError in the words of the library if it is invalid, or does not describe the whole file.
+    pub(crate) fn of(source: &Source) -> Result<Header> {
+        let (length, metadata) = source.reading(|bytes| SafeTensors::read_metadata(bytes))?.map_err(invalid)?;
+        Ok(Header { metadata, begin: 8 + length, unknown: HashMap::new() })
+    }
+
+    /// Like [`Header::of`], but describes a tensor with an unknown dtype as its bytes, and says more of a file of another
+    /// length.
+    ///
+    /// # Errors
+    /// The errors of [`Header::of`].
+    fn leniently(source: &Source) -> Result<Header> {
+        let error = match Header::of(source) {
+            Err(error) if error.kind == ErrorKind::SafetensorError => error,
+            header => return header,
+        };
         let length = source.bytes(0, 8).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(u64::from_le_bytes);
-        let length = length.ok_or_else(|| invalid("header too small"))?;
-        let length = usize::try_from(length).ok().filter(|&length| length <= LARGEST_HEADER);
-        let length = length.ok_or_else(|| invalid("header too large"))?;
-        let bytes = source.bytes(8, length).ok_or_else(|| invalid("invalid header length"))?;
+        let length = length.and_then(|length| usize::try_from(length).ok()).filter(|&length| length <= LARGEST_HEADER);
+        let Some((length, bytes)) = length.and_then(|length| Some((length, source.bytes(8, length)?))) else {
+            return Err(error);
+        };
         let (metadata, unknown) = match serde_json::from_slice(&bytes) {
             Ok(metadata) => (metadata, HashMap::new()),
-            Err(error) if is_lenient && error.to_string().starts_with("unknown variant") => with_bytes(&bytes)?,
-            Err(error) => return Err(invalid(error)),
+            Err(why) if why.to_string().starts_with("unknown variant") => with_bytes(&bytes)?,
+            Err(_) => return Err(error),
         };
         let header = Header { metadata, begin: 8 + length, unknown };
-        let end = header.metadata.data_len().checked_add(header.begin);
-        match end {
-            Some(end) if end == source.len() => Ok(header),
-            Some(end) if is_lenient => {
+        match header.metadata.data_len().checked_add(header.begin) {
+            Some(end) if end == source.len() && !header.unknown.is_empty() => Ok(header),
+            Some(end) if end != source.len() => {
                 let cut = if end > source.len() { ": the file is cut off" } else { "" };
                 let (end, length) = (super::inspect::bytes(end as u64), super::inspect::bytes(source.len() as u64));
                 Err(invalid(format_args!("it describes a file of {end}, but the file has {length}{cut}")))
             }
-            _ => Err(invalid("incomplete metadata, file not fully covered")),
+            _ => Err(error),
         }
     }
 
+    /// Returns the text metadata, in order. `None` if the header does not have any.
+    pub(crate) fn texts(&self) -> Option<BTreeMap<String, String>> {
+        self.metadata.metadata().clone().map(|texts| texts.into_iter().collect())
+    }
+
     /// Returns the tensors, in byte order.
-    fn tensors(&self) -> Result<Vec<TensorHeader>> {
+    ///
+    /// # Errors
+    /// Fails with SafetensorError for a size that no tensor has.
+    pub(crate) fn tensors(&self) -> Result<Vec<TensorHeader>> {
         let described = |name: String| {
             let info = self.metadata.info(&name).ok_or_else(|| invalid("a tensor is missing"))?;
             let size = |&size: &usize| i64::try_from(size).map_err(|_| invalid("an invalid size"));
@@ -170,8 +193,8 @@ fn with_bytes(bytes: &[u8]) -> Result<(Metadata, HashMap<String, (String, Vec<us
 /// Fails with SafetensorError if its header is invalid.
 pub(crate) fn contents(source: &Source) -> Result<Contents> {
     let mut contents = Contents::new(source, "safetensors");
-    let header = Header::of(source, true)?;
-    contents.metadata = header.metadata.metadata().clone().unwrap_or_default().into_iter().collect();
+    let header = Header::leniently(source)?;
+    contents.metadata = header.texts().unwrap_or_default();
     for TensorHeader { name, elements, layout, place, nbytes, unknown } in header.tensors()? {
         let unknown = unknown.as_ref().and_then(|_| header.unknown.get(&name));
         if let Some((dtype, shape)) = unknown {
@@ -207,7 +230,8 @@ fn load_with(source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Res
         let name = Value::str(&*described.name);
         described.tensor(source, mapped, say).map(|tensor| (name, tensor))
     };
-    let tensors = Header::of(source, say.is_some())?.tensors()?;
+    let header = if say.is_some() { Header::leniently(source)? } else { Header::of(source)? };
+    let tensors = header.tensors()?;
     Dict::new(tensors.into_iter().map(tensor).collect::<Result<Vec<_>>>()?).map(Value::Dict)
 }
 
@@ -217,6 +241,23 @@ fn load_with(source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Res
 /// Fails with TypeError for anything other than a dictionary of tensors, with RuntimeError for shared memory or a file
 /// that cannot be written, and with KeyboardInterrupt.
 pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
+    write(outgoing(tensors)?, text_metadata(metadata)?, path)
+}
+
+/// Returns the bytes of a file with named tensors.
+///
+/// # Errors
+/// The errors of [`save`], except those of writing a file.
+pub fn to_bytes(tensors: &Value, metadata: &Value) -> Result<Vec<u8>> {
+    let (tensors, texts) = (outgoing(tensors)?, text_metadata(metadata)?);
+    let mut bytes = Vec::new();
+    let refused = |error: &std::io::Error| Error::new(ErrorKind::MemoryError, error.to_string());
+    Prepared::new(tensors, texts)?.write(&mut bytes, &refused)?;
+    Ok(bytes)
+}
+
+/// Checks named tensors, and returns them as they are written.
+fn outgoing(tensors: &Value) -> Result<Vec<Outgoing>> {
     let Some(entries) = tensors.entries() else {
         bail!(ValueError, "Expected a dict of [str, torch.Tensor] but received <class '{}'>", tensors.class_name())
     };
@@ -257,7 +298,7 @@ pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
         let packed = packed(&view)?;
         written.push(Outgoing { name, elements, sizes, body: Box::new(packed.storage) });
     }
-    write(written, text_metadata(metadata)?, path)
+    Ok(written)
 }
 
 /// A tensor to be written.
@@ -288,36 +329,56 @@ pub(crate) fn write_then(
     path: &str,
     then: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    let known = |tensor: Outgoing| match dtype_for(tensor.elements) {
-        Some(dtype) => Ok((dtype, tensor)),
-        None => {
-            let (name, dtype) = (shown(&tensor.name), tensor.elements.name());
-            bail!(
-                ValueError,
-                "{name}: safetensors has no dtype {dtype}; --as converts it to one it has, such as float32"
-            )
-        }
-    };
-    let mut written = tensors.into_iter().map(known).collect::<Result<Vec<_>>>()?;
-    // The crate's order: widest dtypes first, so that every tensor is aligned.
-    written.sort_by(|(dtype, a), (other, b)| other.cmp(dtype).then(a.name.cmp(&b.name)));
-    let (mut infos, mut end) = (Vec::new(), 0usize);
-    for (dtype, tensor) in &written {
-        let (start, shape) = (end, tensor.sizes.iter().map(|&size| size as usize).collect());
-        end = end.checked_add(tensor.body.nbytes()).ok_or_else(|| Error::runtime("the file would be too large"))?;
-        infos.push((tensor.name.clone(), TensorInfo { dtype: *dtype, shape, data_offsets: (start, end) }));
-    }
-    let header = Metadata::new(texts, infos).map_err(|error| Error::runtime(error.to_string()))?;
-    let mut header = serde_json::to_vec(&header).map_err(|error| Error::runtime(error.to_string()))?;
-    header.resize(header.len().next_multiple_of(8), b' ');
-    let _task = progress::begin(end as u64);
+    let prepared = Prepared::new(tensors, texts)?;
+    let _task = progress::begin(prepared.nbytes as u64);
     let refused = |error: &std::io::Error| Error::runtime(format!("{path} cannot be written: {error}"));
     replacing(path, |file| {
-        file.write_all(&(header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
-        file.write_all(&header).map_err(|error| refused(&error))?;
-        written.iter().try_for_each(|(_, tensor)| write_body(&*tensor.body, file, refused))?;
+        prepared.write(file, &refused)?;
         then()
     })
+}
+
+/// A file to be written: its header, and the tensors in the order of the file.
+struct Prepared {
+    header: Vec<u8>,
+    tensors: Vec<(Dtype, Outgoing)>,
+    /// The number of bytes of all tensors.
+    nbytes: usize,
+}
+
+impl Prepared {
+    /// Makes the header for tensors and texts.
+    fn new(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String>>) -> Result<Prepared> {
+        let known = |tensor: Outgoing| match dtype_for(tensor.elements) {
+            Some(dtype) => Ok((dtype, tensor)),
+            None => {
+                let (name, dtype) = (shown(&tensor.name), tensor.elements.name());
+                bail!(
+                    ValueError,
+                    "{name}: safetensors has no dtype {dtype}; --as converts it to one it has, such as float32"
+                )
+            }
+        };
+        let mut written = tensors.into_iter().map(known).collect::<Result<Vec<_>>>()?;
+        // The crate's order: widest dtypes first, so that every tensor is aligned.
+        written.sort_by(|(dtype, a), (other, b)| other.cmp(dtype).then(a.name.cmp(&b.name)));
+        let (mut infos, mut end) = (Vec::new(), 0usize);
+        for (dtype, tensor) in &written {
+            let (start, shape) = (end, tensor.sizes.iter().map(|&size| size as usize).collect());
+            end = end.checked_add(tensor.body.nbytes()).ok_or_else(|| Error::runtime("the file would be too large"))?;
+            infos.push((tensor.name.clone(), TensorInfo { dtype: *dtype, shape, data_offsets: (start, end) }));
+        }
+        let header = Metadata::new(texts, infos).map_err(|error| Error::runtime(error.to_string()))?;
+        let mut header = serde_json::to_vec(&header).map_err(|error| Error::runtime(error.to_string()))?;
+        header.resize(header.len().next_multiple_of(8), b' ');
+        Ok(Prepared { header, tensors: written, nbytes: end })
+    }
+
+    fn write(&self, to: &mut dyn Write, refused: &dyn Fn(&std::io::Error) -> Error) -> Result<()> {
+        to.write_all(&(self.header.len() as u64).to_le_bytes()).map_err(|error| refused(&error))?;
+        to.write_all(&self.header).map_err(|error| refused(&error))?;
+        self.tensors.iter().try_for_each(|(_, tensor)| write_body(&*tensor.body, to, refused))
+    }
 }
 
 fn key_text(name: &Value) -> &str {
@@ -438,7 +499,7 @@ fn elements_of(dtype: Dtype) -> Option<Elements> {
     small.or_else(|| DTYPES.iter().find(|(theirs, _)| *theirs == dtype).map(|(_, ours)| Elements::Plain(*ours)))
 }
 
-fn dtype_for(elements: Elements) -> Option<Dtype> {
+pub(crate) fn dtype_for(elements: Elements) -> Option<Dtype> {
     match elements {
         Elements::Plain(dtype) => DTYPES.iter().find(|(_, ours)| *ours == dtype).map(|(theirs, _)| *theirs),
         Elements::Blocks(blocks) => SMALL.iter().find(|(_, small)| small == blocks).map(|(theirs, _)| *theirs),

@@ -154,7 +154,7 @@ fn length(kind: io::Result<PathKind>, name: &str) -> Result<u64> {
 }
 
 /// Converts the error for a file that cannot be opened to Python's.
-fn refused(error: &io::Error, name: &str) -> Error {
+pub(crate) fn refused(error: &io::Error, name: &str) -> Error {
     let kind = match error.kind() {
         Reason::NotFound => ErrorKind::FileNotFoundError,
         Reason::PermissionDenied => ErrorKind::PermissionError,

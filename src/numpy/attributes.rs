@@ -8,6 +8,7 @@ use crate::dtypes::DTypeObject;
 use crate::flat::Flat;
 use crate::ndarray::{NdArray, Number};
 use crate::strided::{Strided, infer_shape, show};
+use objects::calling::NativeFunction;
 use std::rc::Rc;
 use tensor::{Dims, Error, Result, Scalar, bail};
 use value::{Dict, Object, Value};
@@ -25,6 +26,7 @@ pub(crate) fn get(this: &NdArray, name: &str) -> Option<Result<Value>> {
                 this.view(array.at(array.places.permuted(&order)))
             }
         },
+        "__class__" => Value::Type(this.class_name()),
         "base" => this.base().unwrap_or(Value::None),
         "flags" => Value::Object(Rc::new(Flags { of: Some(this.itself()), number: None })),
         "flat" => Flat::value(this.itself()),
@@ -45,6 +47,16 @@ pub(crate) fn get(this: &NdArray, name: &str) -> Option<Result<Value>> {
         "data" => return Some(crate::bridge::buffer(this).map(Value::Buffer)),
         "ctypes" => return Some(Err(Error::not_implemented("ndarray.ctypes is not supported here"))),
         "__array_interface__" => interface(this, &array),
+        "filename" | "mode" | "offset" | "flush" | "__array_priority__" if let Some(mapping) = this.mapping() => {
+            match name {
+                "filename" => mapping.filename.clone(),
+                "mode" => mapping.mode.clone(),
+                "offset" => mapping.offset.clone(),
+                // What is written to a shared mapping is in the file at once.
+                "flush" => NativeFunction::value("flush", |_, _| Ok(Value::None)),
+                _ => Value::Float(-100.0),
+            }
+        }
         _ => return common(&array, name),
     }))
 }

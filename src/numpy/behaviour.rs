@@ -24,10 +24,10 @@ fn shown(array: &Array, style: Style) -> String {
 
 impl Object for NdArray {
     fn class_name(&self) -> &'static str {
-        "numpy.ndarray"
+        if self.mapping().is_some() { "numpy.memmap" } else { "numpy.ndarray" }
     }
     fn type_name(&self) -> &str {
-        "numpy.ndarray"
+        if self.mapping().is_some() { "memmap" } else { "numpy.ndarray" }
     }
     fn is_array(&self) -> bool {
         true
@@ -48,7 +48,7 @@ impl Object for NdArray {
         Some(bridge::elements(&self.shown()).inspect(|view| self.lend(&view.storage)))
     }
     fn repr(&self) -> String {
-        shown(&self.shown(), Style::Repr)
+        shown(&self.shown(), if self.mapping().is_some() { Style::Memmap } else { Style::Repr })
     }
     fn text(&self) -> String {
         shown(&self.shown(), Style::Str)

@@ -25,7 +25,10 @@ pub(crate) const ROWS: &[Row] = &[
     .python("numpy.array"),
     function(
         "numpy.asarray(any a, any dtype=None, any order=None, *, any device=None, any copy=None, any like=None) -> any",
-        |c| as_array(c, 2, 4),
+        |c| {
+            let made = as_array(c, 2, 4)?;
+            Ok(NdArray::of(&made).map_or(made, |this| this.plain()))
+        },
         "Converts to an array; an array is returned as it is.",
     )
     .python("numpy.asarray"),
@@ -153,6 +156,10 @@ fn copy_argument(value: &Value) -> Result<Option<bool>> {
 fn array(call: &mut Call) -> Result<Value> {
     let copies = copy_argument(&call.value(2))?;
     let made = converted(&call.value(0), dtype_argument(&call.value(1))?, order(&call.value(3))?, copies)?;
+    let made = match NdArray::of(&made) {
+        Some(this) if !truth(&call.value(4))? => this.plain(),
+        _ => made,
+    };
     let least = integer(&call.value(5))?.clamp(0, 64) as usize;
     match NdArray::of(&made) {
         Some(this) if this.array().ndim() < least => {

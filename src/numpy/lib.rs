@@ -17,6 +17,7 @@ mod dtypes;
 mod element;
 mod flat;
 mod index;
+pub mod memmap;
 mod methods;
 mod module;
 mod ndarray;
@@ -59,6 +60,7 @@ pub const TABLES: &[(&str, &[Row])] = &[
     ("arrays", ask::ROWS),
     ("arrays", combine::ROWS),
     ("arrays", create::ROWS),
+    ("", memmap::ROWS),
     ("arrays", methods::ROWS),
     ("arrays", printing::ROWS),
     ("arrays", settings::ROWS),

@@ -167,7 +167,7 @@ fn flatten(call: &mut Call) -> Result<Value> {
     };
     let copy = array.copied(array.descr, wanted)?;
     let places = Strided::dense(&[copy.count()], copy.itemsize(), false);
-    Ok(NdArray::value(copy.at(places)))
+    Ok(object(call)?.copy_of_class(copy.at(places)))
 }
 
 fn transpose(call: &mut Call) -> Result<Value> {
@@ -292,7 +292,7 @@ fn astype(call: &mut Call) -> Result<Value> {
     crate::settings::report("cast", crate::ufunc::cast_faults(&array, &copy)?, false)?;
     match Number::in_value(&call.value(0)) {
         Some(_) => result(copy),
-        None => Ok(NdArray::value(copy)),
+        None => Ok(object(call)?.copy_of_class(copy)),
     }
 }
 
@@ -301,13 +301,18 @@ fn copy(call: &mut Call) -> Result<Value> {
     let copy = array.copied(array.descr, order(&call.value(1))?)?;
     match Number::in_value(&call.value(0)) {
         Some(_) => result(copy),
-        None => Ok(NdArray::value(copy)),
+        None => Ok(object(call)?.copy_of_class(copy)),
     }
 }
 
 fn view(call: &mut Call) -> Result<Value> {
     let object = object(call)?;
     let array = object.array();
+    if let (Value::Type("numpy.ndarray"), _) | (_, Value::Type("numpy.ndarray")) = (call.value(1), call.value(2))
+        && object.mapping().is_some()
+    {
+        return Ok(object.plain());
+    }
     let dtype = match (call.value(1), call.value(2)) {
         (Value::Type("numpy.ndarray"), _) | (Value::None, _) => None,
         (dtype, _) => Some(descr_of(&dtype)?),

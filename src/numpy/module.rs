@@ -31,6 +31,7 @@ const MODULES: [&str; 7] = [
 /// Classes that are reached by another name than their last one.
 const CLASSES: &[(&str, &str, &str)] = &[
     ("numpy", "ndarray", "numpy.ndarray"),
+    ("numpy", "memmap", "numpy.memmap"),
     ("numpy", "dtype", "numpy.dtype"),
     ("numpy", "ufunc", "numpy.ufunc"),
     ("numpy", "flatiter", "numpy.flatiter"),
@@ -120,12 +121,20 @@ fn construct(state: &State, class: &'static str, args: &[Value], keywords: &Keyw
             _ => Err(Error::type_error("dtype() missing required argument 'dtype' (pos 1)")),
         },
         "ndarray" => new_array(args, keywords),
+        "memmap" => new_memmap(state, args, keywords),
         _ => match dtypes::descr_of_class(class) {
             Some(descr) => scalar(state, descr, args),
             None if ABSTRACT.contains(&name) => Err(Error::type_error(format!("cannot create '{class}' instances"))),
             None => return None,
         },
     })
+}
+
+/// `np.memmap(filename, dtype, mode, offset, shape, order)`.
+fn new_memmap(state: &State, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    let make = state.embedded_value(python::source("files")?, "_new_memmap")?;
+    let make = make.ok_or_else(|| Error::runtime("np.memmap is not part of the program"))?;
+    (state.registry.call)(state, &make, args.to_vec(), keywords.clone())
 }
 
 /// `np.ndarray(shape, dtype, buffer, offset, strides)`.
@@ -243,7 +252,7 @@ fn names(module: &'static str) -> Vec<&'static str> {
         names.extend(ufunc::TABLE.iter().map(|ufunc| ufunc.name));
         names.extend(Descr::all().map(Descr::name));
         names.extend(ABSTRACT);
-        names.extend(["ndarray", "dtype", "pi", "e", "inf", "nan", "newaxis"]);
+        names.extend(["ndarray", "memmap", "dtype", "pi", "e", "inf", "nan", "newaxis"]);
         names.extend(MODULES.iter().filter_map(|path| path.strip_prefix("numpy.")).filter(|name| !name.contains('.')));
     }
     names.sort_unstable();

@@ -20,10 +20,19 @@ pub(crate) struct NdArray {
     state: RefCell<Rc<State>>,
     /// What owns the memory; `None` if the array does.
     base: Option<Value>,
+    /// The file of an `np.memmap`; `None` for arrays of any other class.
+    mapping: Option<Rc<Mapping>>,
     /// The number of views whose base this is.
     views: Cell<usize>,
     /// The storages of tensors that were made on the memory.
     lent: RefCell<Vec<WeakStorage>>,
+}
+
+/// What an `np.memmap` knows of its file. A copy of one is of the same class, and its values are None.
+pub(crate) struct Mapping {
+    pub filename: Value,
+    pub mode: Value,
+    pub offset: Value,
 }
 
 /// The part of an array that scripts can change without writing to its elements.
@@ -84,6 +93,10 @@ impl Drop for NdArray {
 
 impl NdArray {
     pub(crate) fn new(array: Array, base: Option<Value>, writeable: bool) -> Rc<NdArray> {
+        NdArray::of_class(array, base, writeable, None)
+    }
+
+    fn of_class(array: Array, base: Option<Value>, writeable: bool, mapping: Option<Rc<Mapping>>) -> Rc<NdArray> {
         if let Some(base) = base.as_ref().and_then(NdArray::of) {
             base.views.set(base.views.get() + 1);
         }
@@ -91,6 +104,7 @@ impl NdArray {
             own: own.clone(),
             state: RefCell::new(Rc::new(State { array, writeable })),
             base,
+            mapping,
             views: Cell::new(0),
             lent: RefCell::default(),
         })
@@ -112,7 +126,31 @@ impl NdArray {
             Some(Value::Object(base)) if base.as_any().is::<NdArray>() => Some(Value::Object(base.clone())),
             _ => self.own.upgrade().map(|own| Value::Object(own)),
         };
-        Value::Object(NdArray::new(array, base, self.is_writeable()))
+        Value::Object(NdArray::of_class(array, base, self.is_writeable(), self.mapping.clone()))
+    }
+
+    /// Creates an array on a mapped file.
+    pub(crate) fn mapped(array: Array, base: Value, writeable: bool, mapping: Mapping) -> Value {
+        Value::Object(NdArray::of_class(array, Some(base), writeable, Some(Rc::new(mapping))))
+    }
+
+    /// Creates an array of the same class that owns its memory: NumPy's copies of an `np.memmap` are of that class.
+    pub(crate) fn copy_of_class(&self, array: Array) -> Value {
+        let nowhere = || Rc::new(Mapping { filename: Value::None, mode: Value::None, offset: Value::None });
+        Value::Object(NdArray::of_class(array, None, true, self.mapping.as_ref().map(|_| nowhere())))
+    }
+
+    /// Returns the array itself, or a view of the class `np.ndarray` if it is an `np.memmap`.
+    pub(crate) fn plain(&self) -> Value {
+        match self.mapping {
+            None => self.itself(),
+            Some(_) => Value::Object(NdArray::new(self.array(), Some(self.itself()), self.is_writeable())),
+        }
+    }
+
+    /// Returns what an `np.memmap` knows of its file; `None` for arrays of any other class.
+    pub(crate) fn mapping(&self) -> Option<&Mapping> {
+        self.mapping.as_deref()
     }
 
     /// Like [`NdArray::view`], for a view that must not be written to.

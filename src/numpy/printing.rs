@@ -139,7 +139,11 @@ fn write_with(view: &View, descr: Descr, style: Style, options: &Options) -> Res
     match (options.function(descr), style) {
         (Some(function), Style::Repr) => {
             let dtype = if implied && view.numel() > 0 { String::new() } else { descr.shown() };
-            options.written(view, function, "_formatted_repr", vec![Value::str(dtype)])
+            options.written(view, function, "_formatted_repr", vec![Value::str(dtype), Value::str("array(")])
+        }
+        (Some(function), Style::Memmap) => {
+            let dtype = if implied && view.numel() > 0 { String::new() } else { descr.shown() };
+            options.written(view, function, "_formatted_repr", vec![Value::str(dtype), Value::str("memmap(")])
         }
         (Some(function), Style::Str) if view.ndim() > 0 => {
             options.written(view, function, "_formatted", vec![Value::str(" "), Value::Int(0), Value::Int(0)])
@@ -306,5 +310,9 @@ fn whole(call: &mut Call, style: Style) -> Result<Value> {
         options.core.suppress = truth(&call.value(3))?;
     }
     let array = convert::array(&call.value(0), None)?;
+    let style = match NdArray::of(&call.value(0)) {
+        Some(this) if style == Style::Repr && this.mapping().is_some() => Style::Memmap,
+        _ => style,
+    };
     Ok(Value::str(write_with(&array.readable()?, array.descr, style, &options)?))
 }

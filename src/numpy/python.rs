@@ -32,6 +32,7 @@ const TOP: &[Source] = sources![
     "stats",
     "window",
     "einsum",
+    "files",
     "poly",
     "kernels",
     "text",

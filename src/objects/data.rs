@@ -173,7 +173,7 @@ fn row(view: &View, at: i64) -> Part {
 
 /// Returns whether a value is a NumPy array, and not a NumPy scalar.
 fn is_array(value: &Value) -> bool {
-    value.class_name() == "numpy.ndarray"
+    matches!(value.class_name(), "numpy.ndarray" | "numpy.memmap")
 }
 
 /// Returns the length of an object that Python counts as a sequence: one of a class with `__getitem__`. `None` for any

@@ -134,6 +134,8 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
             Value::Type(crate::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?)
         }
         ("array", "array") => Value::Type("array.array"),
+        ("safetensors", "SafetensorError") => Value::Type(crate::plain::exceptions::class(name)?),
+        ("safetensors", "__version__") => Value::str("0.8.0"),
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::io::Cursor;
 use std::rc::Rc;
-use tensor::{Device, Element, Error, ErrorKind, Result, Storage, Tensor, bail};
+use tensor::{Element, Error, Result, Storage, Tensor, bail};
 use value::{Dict, Object, Value};
 
 pub(crate) const ROWS: &[Row] = &[
@@ -90,24 +90,6 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("diff"),
     function(
-        "safetensors.torch.load_file(str filename, any device=None) -> any",
-        |c| {
-            if location(&c.value(1))?.is_some_and(Device::is_meta) {
-                bail!(NotImplementedError, "safetensors are loaded to the CPU");
-            }
-            let source = Source::open(c.str(0)?).map_err(|error| match error.kind {
-                ErrorKind::FileNotFoundError => {
-                    let name = c.str(0).unwrap_or_default();
-                    Error::new(error.kind, format!("No such file or directory: {name}"))
-                }
-                _ => error,
-            })?;
-            files::load_safetensors(&source, true)
-        },
-        "Reads the tensors of a safetensors file; they lie on the file.",
-    )
-    .python("load_file"),
-    function(
         "safetensors.torch.save_file(any tensors, str filename, any metadata=None) -> None",
         |c| files::save_safetensors(&c.value(0), &c.value(2), c.str(1)?).map(|()| Value::None),
         "Writes a dictionary of tensors as safetensors.",
@@ -181,14 +163,6 @@ impl Object for Compared {
             "is_equal" => Some(Value::Bool(self.0.is_equal())),
             _ => None,
         }
-    }
-}
-
-fn location(device: &Value) -> Result<Option<Device>> {
-    match device {
-        Value::Str(name) => Device::parse(name).map(Some),
-        Value::Device(device) => Ok(Some(*device)),
-        _ => Ok(None),
     }
 }
 

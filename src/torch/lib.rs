@@ -10,6 +10,7 @@ use call::Row;
 
 mod anomaly;
 mod arithmetic;
+mod array_files;
 mod arrays;
 mod attributes;
 pub(crate) mod autograd_rows;
@@ -52,6 +53,7 @@ mod random;
 mod rearrange;
 mod reduce;
 mod reflections;
+mod safetensors;
 mod samples;
 mod scatter;
 mod short_time;
@@ -120,6 +122,9 @@ const TABLES: &[(&str, &[Row])] = &[
     ("networks", normalization::ROWS),
     ("reductions", norms::ROWS),
     ("conversion", arrays::ROWS),
+    ("", array_files::ROWS),
+    ("files", safetensors::ROWS),
+    ("", safetensors::INTERNAL),
     ("settings", modes::ROWS),
     ("arithmetic", pointwise::ROWS),
     ("arithmetic", pointwise::PRODUCT),

@@ -14,6 +14,7 @@ const SOURCES: &[Source] = &[
     Source { name: "functional", text: include_str!("python/functional.py") },
     Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
     Source { name: "lowrank", text: include_str!("python/lowrank.py") },
+    Source { name: "safetensors", text: include_str!("python/safetensors.py") },
     Source { name: "testing", text: include_str!("python/testing.py") },
     Source { name: "windows", text: include_str!("python/windows.py") },
 ];

@@ -59,6 +59,7 @@ pub const LIBRARY: &[&str] = &[
     "numpy.testing",
     "operator",
     "safetensors",
+    "safetensors.numpy",
     "safetensors.torch",
     "sys",
     "tempfile",

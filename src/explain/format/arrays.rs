@@ -19,6 +19,8 @@ use tensor::{DType, Result, Scalar, View};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Repr,
+    /// `repr` of an array on a mapped file.
+    Memmap,
     Number,
     Str,
 }
@@ -135,7 +137,8 @@ pub fn write(view: &View, dtype: &str, implied: bool, style: Style, options: &Ar
         // A 0-d array is printed like a scalar, with all its digits.
         Style::Str if view.ndim() == 0 => Ok(scalar_text(view.item()?, view.dtype)),
         Style::Str => text(view, options, " ", "", ""),
-        Style::Repr => repr(view, dtype, implied, options),
+        Style::Repr => repr(view, dtype, implied, options, "array("),
+        Style::Memmap => repr(view, dtype, implied, options, "memmap("),
     }
 }
 
@@ -151,10 +154,9 @@ pub fn text(view: &View, options: &ArrayOptions, separator: &str, prefix: &str, 
     Ok(out)
 }
 
-fn repr(view: &View, dtype: &str, implied: bool, options: &ArrayOptions) -> Result<String> {
-    const PREFIX: &str = "array(";
-    let mut out = PREFIX.to_owned();
-    layout::write(&mut out, view, options, ", ", PREFIX.len(), ")".len())?;
+fn repr(view: &View, dtype: &str, implied: bool, options: &ArrayOptions, prefix: &str) -> Result<String> {
+    let mut out = prefix.to_owned();
+    layout::write(&mut out, view, options, ", ", prefix.len(), ")".len())?;
     let mut notes = String::new();
     let empty = view.numel() == 0;
     if empty && view.sizes() != [0] || view.numel() > options.threshold {
@@ -170,7 +172,13 @@ fn repr(view: &View, dtype: &str, implied: bool, options: &ArrayOptions) -> Resu
         // The notes begin a new line if they do not fit behind the numbers.
         let last = out.rfind('\n').and_then(|newline| out.get(newline + 1..)).unwrap_or(&out);
         let fits = columns(width(last) + " ".len() + width(&notes) + ")".len()) <= options.linewidth;
-        out.push_str(if fits { " " } else { "\n      " });
+        match fits {
+            true => out.push(' '),
+            false => {
+                out.push('\n');
+                out.push_str(&" ".repeat(prefix.len()));
+            }
+        }
         out.push_str(&notes);
     }
     out.push(')');

@@ -9,7 +9,7 @@ use super::machine::{Frame, Machine};
 use super::operations;
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
-use value::{Keywords, Value};
+use value::{Keywords, Value, intern};
 
 /// Begins a class statement.
 ///
@@ -22,7 +22,15 @@ fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>
             Error::not_implemented(format!("classes derived from a {class} are not supported at this prompt"))
         })
     };
-    Class::new(machine, "__main__", name, bases.iter().map(base).collect::<Result<_>>()?)
+    // A source that is part of the program says which module its classes belong to.
+    let variables = machine.variables.borrow();
+    let said = variables.slot_of("__module__").filter(|_| machine.is_hidden).and_then(|slot| variables.get(slot));
+    let module = match said {
+        Some(Value::Str(module)) => intern(module),
+        _ => "__main__",
+    };
+    drop(variables);
+    Class::new(machine, module, name, bases.iter().map(base).collect::<Result<_>>()?)
 }
 
 /// Creates the class of a class statement. Runs the body, whose names become the members.

@@ -156,9 +156,9 @@ def _formatted(a, function, separator, before, behind, threshold, edgeitems, lin
     return _lines(a, function, edges, before + 1, linewidth - behind, separator)
 
 
-def _formatted_repr(a, function, dtype, threshold, edgeitems, linewidth):
-    """Returns what the prompt shows for an array; `dtype` is empty if it is not shown."""
-    text = "array(" + _formatted(a, function, ", ", 6, 1, threshold, edgeitems, linewidth)
+def _formatted_repr(a, function, dtype, head, threshold, edgeitems, linewidth):
+    """Returns what the prompt shows for an array, from `head` on; `dtype` is empty if it is not shown."""
+    text = head + _formatted(a, function, ", ", len(head), 1, threshold, edgeitems, linewidth)
     notes = []
     if a.size == 0 and a.shape != (0,) or a.size > threshold:
         notes.append(f"shape={a.shape}")
@@ -168,5 +168,5 @@ def _formatted_repr(a, function, dtype, threshold, edgeitems, linewidth):
         note = ", ".join(notes)
         last = text.split("\n")[-1]
         fits = len(last) + len(note) + 3 <= linewidth
-        text += "," + (" " if fits else "\n      ") + note
+        text += "," + (" " if fits else "\n" + " " * len(head)) + note
     return text + ")"

@@ -69,6 +69,7 @@ fn numpy_parent(name: &str) -> &'static str {
         "floating" | "complexfloating" => "numpy.inexact",
         "integer" | "inexact" => "numpy.number",
         "number" | "bool" => "numpy.generic",
+        "memmap" => "numpy.ndarray",
         _ => "object",
     }
 }

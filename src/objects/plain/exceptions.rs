@@ -62,7 +62,8 @@ const CLASSES: &[(&str, &str)] = &[
     ("numpy.exceptions.VisibleDeprecationWarning", "UserWarning"),
     ("numpy.linalg.LinAlgError", "ValueError"),
     ("_pickle.UnpicklingError", "Exception"),
-    ("safetensors_rust.SafetensorError", "Exception"),
+    ("safetensors._safetensors_rust.SafetensorError", "Exception"),
+    ("zipfile.BadZipFile", "Exception"),
 ];
 
 /// Finds an exception class by its full name or by its last component.

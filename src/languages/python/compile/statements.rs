@@ -6,7 +6,7 @@ use crate::python::code::Op;
 use crate::python::syntax::SyntaxFault;
 use crate::python::syntax::scope::ScopeKind;
 use ruff_python_ast::{Expr, Stmt, StmtAnnAssign, StmtAugAssign, StmtIf, StmtImport, StmtImportFrom};
-use value::Value;
+use value::{Value, intern};
 
 impl<'a> Compiler<'a, '_> {
     pub(super) fn statement(&mut self, statement: &'a Stmt) -> Compiled {
@@ -166,12 +166,13 @@ impl<'a> Compiler<'a, '_> {
         for alias in &statement.names {
             let (at, path) = (source_offset(alias), alias.name.as_str());
             self.call_builtin("py.import_", &[path], at);
-            if alias.asname.is_none() && path.starts_with("torch.") {
+            let outer = path.split_once('.').map(|(outer, _)| outer);
+            if let (None, Some(outer)) = (&alias.asname, outer) {
+                // The statement binds the name of the outermost package.
                 self.emit(Op::Pop, at);
-                self.push(Value::Module("torch"), at);
+                self.push(Value::Module(intern(outer)), at);
             }
-            let first = || path.split('.').next().unwrap_or_default();
-            self.store(alias.asname.as_ref().map_or_else(first, |name| name.as_str()), at);
+            self.store(alias.asname.as_ref().map_or(outer.unwrap_or(path), |name| name.as_str()), at);
         }
     }
 
