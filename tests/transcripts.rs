@@ -53,6 +53,8 @@ const PYTHON: &[&str] = &[
     "numpy-tutorials.md",
     "numpy-ufuncs.md",
     "numpy-views.md",
+    "files-safetensors.md",
+    "numpy-files.md",
     "sets-and-files.md",
     "limits.md",
     "handed-over.md",

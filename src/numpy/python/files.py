@@ -195,8 +195,11 @@ def _mapped(path, stream, mode, max_header_size):
     """Returns the array of an .npy file as a memmap."""
     if not isinstance(mode, str):
         raise TypeError(f"argument of type '{type(mode).__name__}' is not iterable")
-    if "w" in mode and mode != "readwrite":
-        raise NotImplementedError(f"mmap_mode={mode!r} would replace the file; use np.memmap to create one")
+    if "w" in mode:
+        # NumPy fails like this after it has emptied the file.
+        if mode in ("w", "w+"):
+            raise TypeError("object of type 'NoneType' has no len()")
+        raise ValueError(f"invalid mode: '{mode}b'")
     shape, fortran_order, dtype = _read_header(stream, max_header_size)
     if dtype is None:
         raise ValueError("Array can't be memory-mapped: Python objects in dtype.")
