@@ -40,6 +40,7 @@ pub const MODULES: &[&str] = &[
     "numpy.exceptions",
     "numpy.fft",
     "numpy.lib",
+    "numpy.lib.npyio",
     "numpy.lib.stride_tricks",
     "numpy.linalg",
     "numpy.random",

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 use std::rc::Rc;
-use tensor::{Error, ErrorKind, Result, Storage, bail};
+use tensor::{Error, ErrorKind, Result, Storage, bail, limits};
 use value::{Dict, Value};
 
 /// How an archive without files begins.
@@ -174,8 +174,12 @@ impl ArrayArchive {
     /// Returns the first `most` bytes of an entry.
     ///
     /// # Errors
-    /// Fails with BadZipFile if they cannot be read.
+    /// Fails with BadZipFile if they cannot be read, and with MemoryError if they do not fit into memory.
     pub fn head(&self, name: &str, most: u64) -> Result<Vec<u8>> {
+        let most = most.min(self.0.borrow().size(name).unwrap_or(0));
+        if most > limits::budget() as u64 {
+            return Err(limits::full());
+        }
         self.0.borrow_mut().head(name, most).map_err(|error| bad_entry(error, name))
     }
 

@@ -411,7 +411,7 @@ fn byteswap(call: &mut Call) -> Result<Value> {
     }
     match Number::in_value(&call.value(0)) {
         Some(_) => result(reversed),
-        None => Ok(NdArray::value(reversed)),
+        None => Ok(object(call)?.copy_of_class(reversed)),
     }
 }
 
@@ -552,7 +552,7 @@ fn argsort(call: &mut Call) -> Result<Value> {
         (Value::Str(kind), _) => !kind.starts_with(['q', 'Q']),
         (_, stable) => truth(&stable)?,
     };
-    sorting::argsort(&array, axis, stable).map(NdArray::value)
+    Ok(object(call)?.copy_of_class(sorting::argsort(&array, axis, stable)?))
 }
 
 fn searchsorted(call: &mut Call) -> Result<Value> {

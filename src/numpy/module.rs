@@ -18,13 +18,14 @@ use value::{Keywords, Value, intern};
 pub const OUTSIDE: Outside = Outside { member, construct, names };
 
 /// The modules within `numpy`, by their paths.
-const MODULES: [&str; 7] = [
+const MODULES: [&str; 8] = [
     "numpy.linalg",
     "numpy.fft",
     "numpy.random",
     "numpy.testing",
     "numpy.exceptions",
     "numpy.lib",
+    "numpy.lib.npyio",
     "numpy.lib.stride_tricks",
 ];
 

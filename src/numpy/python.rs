@@ -39,11 +39,15 @@ const TOP: &[Source] = sources![
 ];
 
 /// The sources of methods, and of the modules within `numpy`.
-const INNER: &[Source] = sources!["methods", "linalg", "linalg_norm", "fft", "testing", "random"];
+const INNER: &[Source] = sources!["methods", "linalg", "linalg_norm", "fft", "npyio", "testing", "random"];
 
 /// The modules within `numpy`, each with the sources that define its members.
-const MODULES: &[(&str, &[&str])] =
-    &[("numpy.linalg", &["linalg", "linalg_norm"]), ("numpy.fft", &["fft"]), ("numpy.testing", &["testing"])];
+const MODULES: &[(&str, &[&str])] = &[
+    ("numpy.linalg", &["linalg", "linalg_norm"]),
+    ("numpy.fft", &["fft"]),
+    ("numpy.lib.npyio", &["npyio"]),
+    ("numpy.testing", &["testing"]),
+];
 
 /// Returns a source by its name.
 ///

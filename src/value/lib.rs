@@ -53,6 +53,7 @@ pub const LIBRARY: &[&str] = &[
     "numpy.exceptions",
     "numpy.fft",
     "numpy.lib",
+    "numpy.lib.npyio",
     "numpy.lib.stride_tricks",
     "numpy.linalg",
     "numpy.random",
