@@ -17,14 +17,10 @@ pub(crate) const ROWS: &[Row] = &[
         "numpy._file_storage(str path, bool shared=False, int nbytes=0) -> any",
         |c| {
             let path = c.str(0)?;
-            let source = Source::open(path);
+            let source = Source::open(path)?;
             if c.bool(1)? {
-                if let Err(error) = source {
-                    return Err(error);
-                }
                 return Storage::from_file(path, true, c.int(2)?).map(Value::Storage);
             }
-            let source = source?;
             let storage = source.storage(0, source.len());
             storage.map(Value::Storage).ok_or_else(|| Error::runtime("the file cannot be read"))
         },
