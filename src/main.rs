@@ -194,7 +194,7 @@ struct Inspect {
     #[arg(long, conflicts_with_all = ["summary", "tree"])]
     json: bool,
 
-    /// List only names like PATTERN: `*` stands for any characters, `?` for one, and `model` also for all below it
+    /// List only names like PATTERN, in which `*` stands for any characters and `?` for one, and all below them
     #[arg(long, value_name = "PATTERN")]
     filter: Vec<String>,
 

@@ -133,6 +133,20 @@ fn convert_writes_the_other_file_or_none() {
     let (status, _, errors) = run(folder.path(), &["convert", "--dtype", "bf16", &rows, "y.pt"], b"");
     assert!(status == 1 && errors.contains("bfloat16"), "{errors}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    for (size, is_one) in
+        [("2GB", true), ("0.5 MiB", true), ("24", true), ("", false), ("0", false), ("2TB", false), ("-1", false)]
+    {
+        let status = run(folder.path(), &["convert", &format!("--shard-size={size}"), &rows, "z.safetensors"], b"").0;
+        assert_eq!(status, if is_one { 0 } else { 2 }, "{size}");
+    }
+    for wrong in [
+        &["convert", "--rename", "a", &rows, "y.pt"][..],
+        &["inspect", "--json", "--tree", &rows],
+        &["inspect", "--sort", "colour", &rows],
+        &["diff", "--json", "--stat", &rows, &rows],
+    ] {
+        assert_eq!(run(folder.path(), wrong, b"").0, 2, "{wrong:?}");
+    }
 }
 
 #[test]

@@ -17,6 +17,8 @@ mod gguf;
 mod hostile;
 #[path = "files/lying_around.rs"]
 mod lying_around;
+#[path = "files/page.rs"]
+mod page;
 #[path = "files/round_trip.rs"]
 mod round_trip;
 

@@ -13,8 +13,8 @@ import { unpack } from './unpack.js';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = join(HERE, '../..');
 
-/** The most that a visitor may have to fetch, compressed, in bytes: 3 MB. */
-const MOST = 3_000_000;
+/** The most that a visitor may have to fetch, compressed, in bytes: 3.1 MB. */
+const MOST = 3_100_000;
 
 const SESSIONS = ['frombuffer', 'storage', 'view-shape', 'view-dtype', 'tensor-views'];
 const GUIDES = ['storage', 'explain', 'rhai', 'files', 'shell', 'web', 'pytorch-differences', 'reference'];

@@ -555,6 +555,25 @@ def gguf_plain(writer):
     writer.add_tensor("last", numpy.arange(16, dtype=numpy.float32).reshape(1, 2, 4, 2))
 
 
+def of_the_page():
+    """(name, bytes) of the files in docs/files.md."""
+    numbers, large = torch.arange(1, 10), torch.arange(999)
+    yield "small.pt", saved({"numbers": numbers, "evens": numbers[1::2], "of_large": large[:5]})
+    t, embedding = torch.arange(12.0).reshape(3, 4), torch.ones(2, 2)
+    before = {"w": t, "shape": torch.zeros(2, 3), "old": t + 1, "gone": t[0].clone(), "embed": embedding, "head": embedding}
+    changed = t.clone()
+    changed[0, 1], changed[2, 3] = 1.5, float("nan")
+    after = {"w": changed, "shape": torch.zeros(3, 2), "new": t + 1, "embed": embedding, "head": embedding.clone()}
+    yield "before.pt", saved(before | {"step": 3})
+    yield "after.pt", saved(after | {"step": 4})
+    yield "run.pt", saved(training())
+    yield "gpu.pt", from_device("cuda:0", {"weight": torch.ones(2, 3), "bias": torch.zeros(2)})
+    points = numpy.zeros(8, dtype=[("at", "<f4", 3), ("gap", "V4"), ("weight", "<f8")])[["at", "weight"]]
+    buffer = io.BytesIO()
+    numpy.save(buffer, points)
+    yield "points.npy", buffer.getvalue()
+
+
 def files():
     """(name, bytes, what it holds, None where it is refused)."""
     for make in (dtypes, views, forms, containers, parameters, storages):
@@ -595,6 +614,9 @@ def make():
         (FOLDER / name).write_bytes(data)
         if value is not None:
             (FOLDER / f"{name}.txt").write_text(describe(value))
+    (FOLDER / "page").mkdir(exist_ok=True)
+    for name, data in of_the_page():
+        (FOLDER / "page" / name).write_bytes(data)
     import folders
 
     folders.make()

@@ -33,10 +33,13 @@ pub struct Options<'a> {
     /// Whether to read plain numpy arrays as tensors, and pickles of any protocol. `torch.load` rejects them.
     pub with_arrays: bool,
     /// Is told the attributes of a tensor.
-    pub attach: Option<&'a dyn Fn(&Tensor, Dict)>,
+    pub attach: Option<&'a Attach<'a>>,
     /// Is told what is loaded to another device than it was saved from.
     pub say: Option<&'a dyn Fn(String)>,
 }
+
+/// Is told the attributes of a tensor.
+pub(crate) type Attach<'a> = dyn Fn(&Tensor, Dict) + 'a;
 
 /// `map_location`.
 #[derive(Default)]

@@ -228,18 +228,18 @@ impl Work<'_> {
         let planned = RefCell::new(PlannedCheckpoint::new(self.dtype));
         let devices: RefCell<HashMap<usize, Rc<str>>> = RefCell::default();
         let keep = |storage: &Storage, tag: &str| drop(devices.borrow_mut().insert(storage.identity(), tag.into()));
+        // Loading leaves it out.
+        let array = told.values.iter().find(|value| value.class == npy::CLASS && self.selection.takes(&value.name));
+        if let Some(array) = array.filter(|_| !self.how.tensors) {
+            return Err(unmakeable(&array.name, &array.class));
+        }
         let value = if has_blocks {
             self.blocks(told, &planned)?
         } else {
             let attach = |tensor: &Tensor, attributes| planned.borrow_mut().attach(tensor, attributes);
-            // What loading says of devices is said already.
-            let say = |note: String| {
-                if !note.ends_with(" to the CPU") {
-                    self.say(note);
-                }
-            };
-            let devices = self.how.keep_device.then_some(&keep as &dyn Fn(&Storage, &str));
-            let how = Loading { mapped: true, say: &say, attach: Some(&attach), devices };
+            let say = |note| self.say(note);
+            // The devices have been told already.
+            let how = Loading { mapped: true, say: &say, attach: Some(&attach), devices: Some(&keep) };
             let value = if is_flat { self.leaves(from, told, &how)? } else { from.load(&how)? };
             if self.dtype.is_some()
                 && let Some(names) = mixed(&contents_of(&value)?)
@@ -264,6 +264,9 @@ impl Work<'_> {
         let attributes =
             |tensor: &Tensor| planned.borrow().attributes.get(&tensor.identity()).map(|(_, own)| own.clone());
         let location = |storage: &Storage| {
+            if !self.how.keep_device {
+                return None;
+            }
             let origin = planned.borrow().origins.get(&storage.identity()).copied().unwrap_or(storage.identity());
             devices.borrow().get(&origin).cloned()
         };
@@ -286,12 +289,7 @@ impl Work<'_> {
                 self.left_out.borrow_mut().push(name.to_owned());
                 Ok(false)
             }
-            Some(class) => bail!(
-                ValueError,
-                "{} ({}): it cannot be made here, nor written; --tensors leaves it out",
-                shown(name),
-                shown(class)
-            ),
+            Some(class) => Err(unmakeable(name, class)),
             None => Ok(true),
         };
         let mut taken: Vec<(String, String, Value)> = Vec::new();
@@ -331,6 +329,12 @@ impl Work<'_> {
         check_distinct(names.iter().map(|(name, origin)| (name.as_str(), *origin)))?;
         Dict::new(entries).map(Value::Dict)
     }
+}
+
+/// Returns the error for an object or a function, which exists in Python alone.
+fn unmakeable(name: &str, class: &str) -> Error {
+    let (name, class) = (shown(name), shown(class));
+    Error::value(format!("{name} ({class}): it cannot be made here, nor written; --tensors leaves it out"))
 }
 
 fn of_mixed(names: &str) -> Error {

@@ -70,7 +70,7 @@ pub(crate) fn refused(source: &Source) -> Error {
 fn cut_header(head: &[u8], length: usize) -> Option<u64> {
     let (said, rest) = head.split_first_chunk::<8>()?;
     let said = u64::from_le_bytes(*said);
-    (rest.starts_with(b"{") && said < 1 << 32 && said.saturating_add(8) > length as u64).then_some(said)
+    (rest.starts_with(b"{") && said < 1 << 48 && said.saturating_add(8) > length as u64).then_some(said)
 }
 
 /// Returns the error for a zip archive without a directory. The directory is at its end.

@@ -2,7 +2,7 @@
 //! is given by the files in it.
 
 use super::archive::Archive;
-use super::checkpoint::{self, Checkpoint, Location, Options, SaveOptions};
+use super::checkpoint::{self, Attach, Checkpoint, Location, Options, SaveOptions};
 use super::contents::Contents;
 use super::listing::Choose;
 use super::names::Leaf;
@@ -11,8 +11,8 @@ use super::source::Source;
 use super::{distributed, first_archives, foreign, gguf, legacy, listing, npy, npz, safetensors, shards};
 use std::path::Path;
 use tensor::system::{Files, PathKind, System};
-use tensor::{Result, Storage, Tensor, bail};
-use value::{Dict, Value};
+use tensor::{Result, Storage, bail};
+use value::Value;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,9 @@ pub fn contents(source: &Source) -> Result<Contents> {
     }
 }
 
+/// Is told a storage, and the device that it was saved from.
+type NoteDevice<'a> = dyn Fn(&Storage, &str) + 'a;
+
 /// How to load a file.
 pub struct Loading<'a> {
     /// Whether tensors lie on the file where they can.
@@ -110,9 +113,9 @@ pub struct Loading<'a> {
     /// Is told what is loaded in another way than it was saved, or not at all.
     pub say: &'a dyn Fn(String),
     /// Is told the attributes of a tensor.
-    pub attach: Option<&'a dyn Fn(&Tensor, Dict)>,
+    pub attach: Option<&'a Attach<'a>>,
     /// Is told the device that each storage was saved from, in place of `say`.
-    pub devices: Option<&'a dyn Fn(&Storage, &str)>,
+    pub devices: Option<&'a NoteDevice<'a>>,
 }
 
 /// Loads a file of any format.
@@ -236,14 +239,13 @@ impl Input {
         {
             return listing::load_leaves(source, &options(format, how), choose);
         }
-        let mut leaves = super::values::leaves(&self.load(how)?)?;
-        let mut kept = Vec::new();
-        for leaf in leaves.drain(..) {
+        let mut chosen = Vec::new();
+        for leaf in super::values::leaves(&self.load(how)?)? {
             if choose(&leaf.name, None)? {
-                kept.push(leaf);
+                chosen.push(leaf);
             }
         }
-        Ok(kept)
+        Ok(chosen)
     }
 
     /// Returns the contents, without data.

@@ -114,9 +114,9 @@ impl Contents {
         }
         match how.sort {
             None => {}
-            Some(Sort::Name) => self.entries.sort_by(|a, b| names::natural(&a.name).cmp(&names::natural(&b.name))),
-            Some(Sort::Size) => self.entries.sort_by(|a, b| b.nbytes.cmp(&a.nbytes)),
-            Some(Sort::Dtype) => self.entries.sort_by(|a, b| a.elements.name().cmp(b.elements.name())),
+            Some(Sort::Name) => self.entries.sort_by_cached_key(|entry| names::natural(&entry.name)),
+            Some(Sort::Size) => self.entries.sort_by_key(|entry| std::cmp::Reverse(entry.nbytes)),
+            Some(Sort::Dtype) => self.entries.sort_by_key(|entry| entry.elements.name()),
         }
         Ok(self)
     }
@@ -130,11 +130,7 @@ impl Contents {
                 *place = Some(0);
             }
         }
-        let mut next = 0;
-        for place in kept.iter_mut().flatten() {
-            *place = next;
-            next += 1;
-        }
+        kept.iter_mut().flatten().enumerate().for_each(|(number, place)| *place = number);
         let new = |storage: usize| kept.get(storage).copied().flatten();
         for entry in &mut self.entries {
             entry.storage = entry.storage.and_then(new);

@@ -187,10 +187,13 @@ impl Walk<'_> {
 
     /// Returns the name of the value under a key.
     fn below(&self, name: &str, key: Id, place: usize) -> String {
-        match (self.pickled.node(key), key_value(self.pickled, key)) {
-            (Node::Str(key), _) => self.keys.under(name, key),
-            (_, Some(key)) => names::under_key(self.keys, name, &key, place),
-            (node, None) => at(name, format_args!("{} {place}", node.class_name())),
+        let node = self.pickled.node(key);
+        if let Node::Str(key) = node {
+            return self.keys.under(name, key);
+        }
+        match key_value(self.pickled, key) {
+            Some(key) => names::under_key(self.keys, name, &key, place),
+            None => at(name, format_args!("{} {place}", node.class_name())),
         }
     }
 }

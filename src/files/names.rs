@@ -36,14 +36,14 @@ pub(crate) fn at(name: &str, text: impl std::fmt::Display) -> String {
     format!("{name}[{text}]")
 }
 
-/// Splits a name before its dots and brackets: `a`, `.b`, `[0]`. What is in quotes stays together.
+/// Splits a name before its dots and brackets: `a`, `.b`, `[0]`. What is in quotes or brackets stays together.
 pub(crate) fn parts(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
-        let (mut quote, mut is_escaped) = (None, false);
+        let (mut quote, mut is_escaped, mut depth) = (None, false, 0usize);
         let mut length = rest.len();
         for (place, c) in rest.char_indices() {
-            let is_start = place > 0 && quote.is_none() && matches!(c, '.' | '[' | '(');
+            let is_start = place > 0 && quote.is_none() && depth == 0 && matches!(c, '.' | '[' | '(');
             if is_start {
                 length = place;
                 break;
@@ -53,6 +53,8 @@ pub(crate) fn parts(name: &str) -> impl Iterator<Item = &str> {
                 Some(_) if c == '\\' => is_escaped = true,
                 Some(open) if c == open => quote = None,
                 None if matches!(c, '\'' | '"') => quote = Some(c),
+                None if matches!(c, '[' | '(') => depth += 1,
+                None if matches!(c, ']' | ')') => depth = depth.saturating_sub(1),
                 _ => {}
             }
         }
@@ -221,6 +223,8 @@ mod tests {
         assert_eq!(split("'a.b'.c"), ["'a.b'", ".c"]);
         assert_eq!(split("'it\\'s.x'.y['.z']"), ["'it\\'s.x'", ".y", "['.z']"]);
         assert_eq!(split("it's.x"), ["it's.x"]);
+        assert_eq!(split("[(1, 'x')].a[1.5](0)"), ["[(1, 'x')]", ".a", "[1.5]", "(0)"]);
+        assert_eq!(split("a[0"), ["a", "[0"]);
         assert!(split("").is_empty());
         let mut names = ["layers.10.w", "layers.9.w", "layers.9.b", "a"];
         names.sort_by_key(|name| natural(name));

@@ -90,6 +90,9 @@ fn described(bytes: &[u8]) -> Result<Described> {
     Ok(Described { descr, fortran_order, sizes, start: MAGIC.len() + 2 + prefix + length })
 }
 
+/// The class of an array that cannot be a tensor.
+pub(crate) const CLASS: &str = "numpy.ndarray";
+
 /// An array that cannot be a tensor: of objects, texts, times, or of records with such a field.
 pub(crate) struct OtherArray {
     dtype: String,
@@ -112,7 +115,7 @@ impl OtherArray {
     /// Returns it as a value in a report.
     pub(crate) fn listed(&self, name: &str) -> Plain {
         let text = format!("{} {}", self.dtype, super::inspect::tuple(&self.sizes));
-        Plain { name: name.to_owned(), class: "numpy.ndarray".to_owned(), text: Some(text) }
+        Plain { name: name.to_owned(), class: CLASS.to_owned(), text: Some(text) }
     }
 }
 

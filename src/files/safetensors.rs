@@ -13,10 +13,13 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
+use std::path::Path;
+use std::rc::Rc;
 use tensor::bail;
 use tensor::ops::copy;
-use tensor::{DType, Dims, Error, ErrorKind, Layout, Result, Tensor, View};
-use value::{Dict, Value};
+use tensor::system::{Files, System};
+use tensor::{DType, Dims, Error, ErrorKind, Layout, Raised, Result, Tensor, View};
+use value::{Dict, TensorLayout, Value};
 
 /// The library's limit on the header, in bytes.
 const LARGEST_HEADER: usize = 100_000_000;
@@ -91,11 +94,14 @@ pub(crate) fn is_one(source: &Source) -> bool {
     fits && source.bytes(8, 1).is_some_and(|first| first == b"{")
 }
 
+/// The dtypes and shapes of tensors with an unknown dtype, by name.
+type Unknown = HashMap<String, (String, Vec<usize>)>;
+
 /// A parsed header, the offset of the data, and the dtypes and shapes of tensors with an unknown dtype.
 pub(crate) struct Header {
     metadata: Metadata,
     begin: usize,
-    unknown: HashMap<String, (String, Vec<usize>)>,
+    unknown: Unknown,
 }
 
 impl Header {
@@ -166,7 +172,7 @@ impl Header {
 }
 
 /// Parses a header in which tensors have unknown dtypes: these are read as bytes.
-fn with_bytes(bytes: &[u8]) -> Result<(Metadata, HashMap<String, (String, Vec<usize>)>)> {
+fn with_bytes(bytes: &[u8]) -> Result<(Metadata, Unknown)> {
     let mut header: Map<String, Json> = serde_json::from_slice(bytes).map_err(invalid)?;
     let mut unknown = HashMap::new();
     for (name, info) in header.iter_mut().filter(|(name, _)| *name != "__metadata__") {
@@ -241,7 +247,13 @@ fn load_with(source: &Source, mapped: bool, say: Option<&dyn Fn(String)>) -> Res
 /// Fails with TypeError for anything other than a dictionary of tensors, with RuntimeError for shared memory or a file
 /// that cannot be written, and with KeyboardInterrupt.
 pub fn save(tensors: &Value, metadata: &Value, path: &str) -> Result<()> {
-    write(outgoing(tensors)?, text_metadata(metadata)?, path)
+    let (tensors, texts) = (outgoing(tensors)?, text_metadata(metadata)?);
+    let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| System::kind(folder).is_err()) {
+        let why = "Error while serializing: I/O error: No such file or directory (os error 2)";
+        return Err(Error::new(ErrorKind::SafetensorError, format!("{why} at path \"{path}\"")));
+    }
+    write(tensors, texts, path)
 }
 
 /// Returns the bytes of a file with named tensors.
@@ -261,9 +273,9 @@ fn outgoing(tensors: &Value) -> Result<Vec<Outgoing>> {
     let Some(entries) = tensors.entries() else {
         bail!(ValueError, "Expected a dict of [str, torch.Tensor] but received <class '{}'>", tensors.class_name())
     };
-    let mut named = Vec::new();
+    let (mut named, mut sparse) = (Vec::new(), Vec::new());
     for (name, tensor) in entries.iter() {
-        let (Value::Str(name), Value::Tensor(tensor)) = (name, tensor) else {
+        let Value::Tensor(tensor) = tensor else {
             bail!(
                 ValueError,
                 "Key `{}` is invalid, expected torch.Tensor but received <class '{}'>",
@@ -271,20 +283,23 @@ fn outgoing(tensors: &Value) -> Result<Vec<Outgoing>> {
                 tensor.class_name()
             )
         };
-        named.push((name.to_string(), tensor.clone()));
+        if tensor.borrow().tensor_layout() != TensorLayout::Strided {
+            sparse.push(quoted(key_text(name)));
+        }
+        named.push((name.clone(), tensor.clone()));
+    }
+    if !sparse.is_empty() {
+        bail!(
+            ValueError,
+            "You are trying to save a sparse tensors: `[{}]` which this library does not support. You can make it a dense \
+             tensor before saving with `.to_dense()` but be aware this might make a much larger file than needed.",
+            sparse.join(", ")
+        );
     }
     refuse_shared(&named)?;
     let mut written = Vec::new();
-    for (name, tensor) in named {
-        let view = tensor.view();
-        if view.form.is_some() {
-            bail!(
-                ValueError,
-                "You are trying to save a sparse tensors: `['{name}']` which this library does not support. You can make \
-                 it a dense tensor before saving with `.to_dense()` but be aware this might make a much larger file than \
-                 needed."
-            );
-        }
+    for (name, tensor) in &named {
+        let (name, view) = (key_text(name), tensor.view());
         if !view.layout.is_contiguous() {
             bail!(
                 ValueError,
@@ -295,9 +310,12 @@ fn outgoing(tensors: &Value) -> Result<Vec<Outgoing>> {
             );
         }
         let (sizes, elements) = (view.sizes().into(), Elements::Plain(view.dtype));
+        check_dtype(view.dtype)?;
         let packed = packed(&view)?;
-        written.push(Outgoing { name, elements, sizes, body: Box::new(packed.storage) });
+        written.push(Outgoing { name: name.to_owned(), elements, sizes, body: Box::new(packed.storage) });
     }
+    // The library looks at the names last.
+    named.iter().try_for_each(|(name, _)| check_text(name, "tensor_dict"))?;
     Ok(written)
 }
 
@@ -390,25 +408,74 @@ fn key_text(name: &Value) -> &str {
 
 /// Returns the text metadata of the header.
 fn text_metadata(metadata: &Value) -> Result<Option<HashMap<String, String>>> {
-    let Some(entries) = metadata.entries() else { return Ok(None) };
-    let text = |(key, value): &(Value, Value)| match (key, value) {
-        (Value::Str(key), Value::Str(value)) => Ok((key.to_string(), value.to_string())),
-        _ => bail!(TypeError, "the metadata of safetensors must be strings"),
+    if matches!(metadata, Value::None) {
+        return Ok(None);
+    }
+    let Some(entries) = metadata.entries() else {
+        bail!(TypeError, "argument 'metadata': '{}' object is not an instance of 'dict'", metadata.type_name())
     };
-    entries.iter().map(text).collect::<Result<HashMap<_, _>>>().map(Some)
+    let mut texts = HashMap::new();
+    for (key, value) in &entries {
+        check_text(key, "metadata")?;
+        check_text(value, "metadata")?;
+        texts.insert(key_text(key).to_owned(), key_text(value).to_owned());
+    }
+    Ok(Some(texts))
+}
+
+/// Rejects anything but a string, in the library's words.
+fn check_text(value: &Value, argument: &str) -> Result<()> {
+    match value {
+        Value::Str(_) => Ok(()),
+        Value::None => bail!(TypeError, "argument '{argument}': 'None' is not an instance of 'str'"),
+        other => {
+            bail!(TypeError, "argument '{argument}': '{}' object is not an instance of 'str'", other.type_name())
+        }
+    }
+}
+
+/// Rejects a dtype that the library does not have, with its KeyError.
+fn check_dtype(dtype: DType) -> Result<()> {
+    match dtype_for(Elements::Plain(dtype)) {
+        Some(_) => Ok(()),
+        None => {
+            let raised = Some(Raised(Rc::new(Value::DType(dtype))));
+            Err(Error { raised, ..Error::new(ErrorKind::KeyError, format!("torch.{}", dtype.name())) })
+        }
+    }
 }
 
 /// Rejects tensors that share bytes, like the library: tensors on one storage may lie side by side.
-fn refuse_shared(named: &[(String, Tensor)]) -> Result<()> {
-    let mut together: BTreeMap<usize, Vec<(usize, usize, &str)>> = BTreeMap::new();
+fn refuse_shared(named: &[(Value, Tensor)]) -> Result<()> {
+    // In the order of the dictionary.
+    let mut together: Vec<Vec<(&str, View)>> = Vec::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
     for (name, tensor) in named {
-        let view = tensor.borrow();
-        if view.storage.nbytes() > 0 && view.storage.data_ptr() != 0 {
-            let area = area(&view.layout, view.dtype);
-            together.entry(view.storage.identity()).or_default().push((area.0, area.1, name));
+        let view = tensor.view();
+        if view.storage.nbytes() > 0 && view.storage.data_ptr() != 0 && !view.device().is_meta() {
+            let place = *places.entry(view.storage.identity()).or_insert(together.len());
+            if place == together.len() {
+                together.push(Vec::new());
+            }
+            if let Some(group) = together.get_mut(place) {
+                group.push((key_text(name), view));
+            }
         }
     }
-    let failing: Vec<String> = together.into_values().flat_map(overlapping).map(|names| set_text(&names)).collect();
+    let mut failing = Vec::new();
+    for group in together.iter().filter(|group| group.len() > 1) {
+        let mut areas = Vec::new();
+        for (name, view) in group {
+            if view.numel() > 0 {
+                // The library looks at the last element through `view(-1)`.
+                view.layout.view(&[view.numel()])?;
+                check_dtype(view.dtype)?;
+            }
+            let (start, end) = area(&view.layout, view.dtype);
+            areas.push((start, end, *name));
+        }
+        failing.extend(overlapping(areas).iter().map(|names| set_text(names)));
+    }
     if failing.is_empty() {
         return Ok(());
     }

@@ -1,35 +1,41 @@
 //! Selects tensors by name, and renames them.
 
 use super::contents::shown;
+use super::names::parts_at_most;
 use std::cell::Cell;
 use std::collections::HashMap;
 use tensor::{Result, bail};
 
-/// A pattern of names. `*` stands for any characters and `?` for one; a pattern without either also selects everything
-/// below a name: `model` selects `model.weight` and `model[0]`.
+/// The number of parts of a name that a pattern may select. More only occur in damaged files.
+const DEEPEST: usize = 64;
+
+/// A pattern of names. `*` stands for any characters and `?` for one. What is below a selected name is selected, too:
+/// `model` selects `model.weight` and `model[0]`.
 #[derive(Debug)]
-pub(crate) struct Pattern {
-    text: Vec<char>,
-    is_plain: bool,
-}
+pub(crate) struct Pattern(Vec<char>);
 
 impl Pattern {
     pub(crate) fn new(text: &str) -> Pattern {
-        Pattern { text: text.chars().collect(), is_plain: !text.contains(['*', '?']) }
+        Pattern(text.chars().collect())
     }
 
     /// Returns whether the pattern selects a name.
     pub(crate) fn selects(&self, name: &str) -> bool {
-        if self.is_plain {
-            let text: String = self.text.iter().collect();
-            return name.strip_prefix(&*text).is_some_and(|rest| text.is_empty() || is_part(rest));
-        }
+        let mut end = 0;
+        parts_at_most(name, DEEPEST).into_iter().any(|part| {
+            end += part.len();
+            name.get(..end).is_some_and(|start| self.is_like(start))
+        }) || name.is_empty() && self.is_like(name)
+    }
+
+    /// Returns whether the pattern stands for a whole text.
+    fn is_like(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         let (mut at, mut place) = (0, 0);
         // The last star, and the place up to which it reaches.
         let mut star = None;
         while place < name.len() {
-            match self.text.get(at) {
+            match self.0.get(at) {
                 Some('*') => {
                     star = Some((at, place));
                     at += 1;
@@ -42,7 +48,7 @@ impl Pattern {
                 }
             }
         }
-        self.text.get(at..).is_some_and(|rest| rest.iter().all(|&c| c == '*'))
+        self.0.get(at..).is_some_and(|rest| rest.iter().all(|&c| c == '*'))
     }
 }
 
@@ -162,10 +168,10 @@ mod tests {
         for (length, other) in (0..5).flat_map(|length| (0..5).map(move |other| (length, other))) {
             for pattern in (0..4usize.pow(length)).map(|number| word(number, length as usize)) {
                 for name in (0..4usize.pow(other)).map(|number| word(number, other as usize)) {
-                    if pattern.contains(['*', '?']) {
-                        let [p, n] = [&pattern, &name].map(|text| text.chars().collect::<Vec<_>>());
-                        assert_eq!(Pattern::new(&pattern).selects(&name), simply(&p, &n), "{pattern} {name}");
-                    }
+                    let [p, n] = [&pattern, &name].map(|text| text.chars().collect::<Vec<_>>());
+                    let ends = (0..=n.len()).filter(|&end| end == n.len() || end > 0 && n[end] == '.');
+                    let is_selected = ends.map(|end| &n[..end]).any(|start| simply(&p, start));
+                    assert_eq!(Pattern::new(&pattern).selects(&name), is_selected, "{pattern} {name}");
                 }
             }
         }

@@ -21,6 +21,7 @@ pub(crate) const ROWS: &[Row] = &[
         save,
         "Writes a value to a file or BytesIO as a PyTorch checkpoint; shared storages stay shared.",
     )
+    .any_layout()
     .python("save"),
     function(
         "load(any f, any map_location=None, any pickle_module=None, *, any weights_only=None, any mmap=None, \

@@ -2,7 +2,7 @@
 
 use super::describe::describe;
 use super::{entry, folder, load_any, load_bytes, open, references, save_as, source};
-use crate::pace::check;
+use crate::pace::{check, within};
 use std::fs;
 use std::io::{Cursor, Write};
 use std::time::Instant;
@@ -147,6 +147,12 @@ fn exhausting_pickles() {
     // Each tuple contains the previous one twice: 2^100 values in 500 bytes.
     let laughs = [b")q\0h\0".to_vec(), b"h\0\x86q\0h\0".repeat(100)].concat();
     refused(&checkpoint(&pickle(&laughs), b""), ErrorKind::RuntimeError, "values is not read");
+    // The same as a key, of which a name would be made.
+    let key = [&laughs[..], b"}h\0Ns"].concat();
+    let report = within(1000, "a report on a key that repeats itself", || {
+        files::contents(&source(&checkpoint(&pickle(&key), b"")))
+    });
+    assert!(report.unwrap().text().contains("value [tuple 0]: NoneType None"));
     // A text of a megabyte, encoded again and again.
     let mut text = vec![b'X', 0, 0, 16, 0];
     text.extend([b'a'; 1 << 20]);

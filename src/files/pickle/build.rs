@@ -21,8 +21,10 @@ const MOST_VALUES: usize = 1 << 24;
 
 /// Returns the value of a key of a dictionary. `None` for one that needs the bytes of a storage, or does not exist here.
 pub(crate) fn key_value(pickled: &Pickled, id: Id) -> Option<Value> {
+    /// A key of more values has no name: it could make a long one of few bytes.
+    const MOST: usize = 1000;
     let no_bytes = |_: &Saved| Err(Error::runtime("a key has no storage"));
-    Builder::new(pickled, no_bytes, |_, _| ()).value(id).ok()
+    Builder { most: MOST, ..Builder::new(pickled, no_bytes, |_, _| ()) }.value(id).ok()
 }
 
 /// Makes the values of a pickle. What is shared in it is shared by all values made.
@@ -30,7 +32,10 @@ pub(crate) struct Builder<'p, F, A> {
     pickled: &'p Pickled,
     fetch: F,
     attach: A,
-    storages: Vec<Option<Storage>>,
+    /// The maximum number of values in a value.
+    most: usize,
+    /// The storages fetched so far, by their index.
+    storages: HashMap<usize, Storage>,
     /// The values built so far, each with its number of nested values.
     made: HashMap<Id, (Value, usize)>,
     /// The containers being built.
@@ -41,8 +46,8 @@ impl<'p, F: FnMut(&Saved) -> Result<Storage>, A: FnMut(&Tensor, Dict)> Builder<'
     /// `fetch` returns the bytes of a storage, and is called once for each one needed. `attach` is told the attributes of
     /// a tensor.
     pub(crate) fn new(pickled: &'p Pickled, fetch: F, attach: A) -> Builder<'p, F, A> {
-        let storages = vec![None; pickled.storages.len()];
-        Builder { pickled, fetch, attach, storages, made: HashMap::new(), open: HashSet::new() }
+        let (storages, made, open) = Default::default();
+        Builder { pickled, fetch, attach, most: MOST_VALUES, storages, made, open }
     }
 
     /// Returns the value of a node.
@@ -73,8 +78,8 @@ impl<'p, F: FnMut(&Saved) -> Result<Storage>, A: FnMut(&Tensor, Dict)> Builder<'
     fn part(&mut self, id: Id, weight: &mut usize) -> Result<Value> {
         let (value, of_part) = self.weighed(id)?;
         *weight = weight.saturating_add(of_part);
-        if *weight > MOST_VALUES {
-            bail!(RuntimeError, "a file of more than {MOST_VALUES} values is not read");
+        if *weight > self.most {
+            bail!(RuntimeError, "a file of more than {} values is not read", self.most);
         }
         Ok(value)
     }
@@ -162,7 +167,7 @@ impl<'p, F: FnMut(&Saved) -> Result<Storage>, A: FnMut(&Tensor, Dict)> Builder<'
 
     fn storage(&mut self, index: usize) -> Result<Storage> {
         interrupt::check()?;
-        if let Some(Some(storage)) = self.storages.get(index) {
+        if let Some(storage) = self.storages.get(&index) {
             return Ok(storage.clone());
         }
         let pickled = self.pickled;
@@ -174,9 +179,7 @@ impl<'p, F: FnMut(&Saved) -> Result<Storage>, A: FnMut(&Tensor, Dict)> Builder<'
             }
             _ => (self.fetch)(saved)?,
         };
-        if let Some(place) = self.storages.get_mut(index) {
-            *place = Some(storage.clone());
-        }
+        self.storages.insert(index, storage.clone());
         Ok(storage)
     }
 

@@ -22,11 +22,14 @@ pub(crate) struct Facts<'f> {
     /// Returns the attributes that were given to a tensor.
     pub attributes: Option<&'f Attributes<'f>>,
     /// Returns the device that a storage is to be saved from, if it is not its own.
-    pub location: Option<&'f dyn Fn(&Storage) -> Option<Rc<str>>>,
+    pub location: Option<&'f SavedFrom<'f>>,
 }
 
 /// Returns the attributes that were given to a tensor.
 pub(crate) type Attributes<'a> = dyn Fn(&Tensor) -> Option<Dict> + 'a;
+
+/// Returns the device that a storage is to be saved from.
+type SavedFrom<'a> = dyn Fn(&Storage) -> Option<Rc<str>> + 'a;
 
 /// Pickles a value.
 ///
