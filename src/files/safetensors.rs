@@ -337,10 +337,10 @@ pub(crate) fn write(tensors: Vec<Outgoing>, texts: Option<HashMap<String, String
     write_then(tensors, texts, path, || Ok(()))
 }
 
-/// Like [`write`], and calls `then` before the file takes its place.
+/// Like [`write()`], and calls `then` before the file takes its place.
 ///
 /// # Errors
-/// The errors of [`write`] and of `then`.
+/// The errors of [`write()`] and of `then`.
 pub(crate) fn write_then(
     tensors: Vec<Outgoing>,
     texts: Option<HashMap<String, String>>,
