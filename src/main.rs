@@ -78,8 +78,8 @@ struct Cli {
 enum Command {
     /// Run recorded sessions and compare what they print
     ///
-    /// PATHs are files or folders. In a `.md` file every fenced block marked `pycon` or `rhai-session` belongs to a
-    /// session, and a heading starts a fresh one; a `.txt` file is one session. Python stands behind `>>> ` and
+    /// PATHs are files or folders. In a `.md` file every fenced block with a prompt belongs to a session, however it is
+    /// marked, and a heading starts a fresh one; other blocks are counted at the end. A `.txt` file is one session. Python stands behind `>>> ` and
     /// `... `, Rhai behind `rhai> ` and `    > `; what follows is the output. An input may end in a comment
     /// `# doctest: +NAME` (in Rhai `// doctest: +NAME`): SKIP, ELLIPSIS, NORMALIZE_WHITESPACE, or NUMBER, under which
     /// numbers with a point agree if they agree to the digits that are recorded.
@@ -144,6 +144,10 @@ struct Test {
     /// Report as JSON
     #[arg(long)]
     json: bool,
+
+    /// Fail if a fenced block is not read
+    #[arg(long)]
+    strict: bool,
 
     /// Also write a report in JUnit's XML to FILE
     #[arg(long, value_name = "FILE")]
@@ -432,6 +436,7 @@ fn testing(test: &Test, quiet: bool) -> Testing {
         watch: test.watch,
         json: test.json,
         junit: test.junit.clone(),
+        strict: test.strict,
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Testing {
     pub json: bool,
     /// The file for a report in JUnit's XML.
     pub junit: Option<PathBuf>,
+    /// Whether a fenced block that is not read is a failure.
+    pub strict: bool,
 }
 
 /// The interval between two checks for changed files.
@@ -39,14 +41,15 @@ const GLANCE: Duration = Duration::from_millis(200);
 
 /// Runs the sessions, and returns the exit status.
 pub fn test(screen: Screen, testing: &Testing) -> i32 {
-    let (files, all_found) = gather(&testing.paths);
+    let (found, all_found) = gather(&testing.paths);
+    let files: Vec<Target> = found.iter().flat_map(|(_, files)| files).cloned().collect();
     // Taken before the run, so that changes made meanwhile are noticed.
     let mut seen = times(&files);
-    let status = run(screen, testing, &files);
+    let (status, names) = run(screen, testing, &files);
     if testing.watch {
         loop {
             sleep(GLANCE);
-            let files = gather(&testing.paths).0;
+            let files: Vec<Target> = gather(&testing.paths).0.into_iter().flat_map(|(_, files)| files).collect();
             let now = times(&files);
             let is_new = |target: &&Target| target.path().is_some_and(|path| now.get(path) != seen.get(path));
             let changed: Vec<Target> = files.iter().filter(is_new).cloned().collect();
@@ -57,15 +60,27 @@ pub fn test(screen: Screen, testing: &Testing) -> i32 {
             }
         }
     }
-    if all_found { status } else { 1 }
+    if all_found && have_examples(&found, names.as_ref()) { status } else { 1 }
 }
 
-/// Returns the files for the given paths, and whether all were found.
-fn gather(paths: &[PathBuf]) -> (Vec<Target>, bool) {
+/// Returns whether there is an example in each path, and names those without. `names` are the names of the files with
+/// examples; `None` if not all files were run.
+fn have_examples(found: &[(PathBuf, Vec<Target>)], names: Option<&HashSet<String>>) -> bool {
+    let Some(names) = names.filter(|_| found.len() > 1) else { return true };
+    let mut have_all = true;
+    for (path, _) in found.iter().filter(|(_, files)| !files.iter().any(|file| names.contains(&file.name()))) {
+        complain(&format!("tensorsh: {} has no examples\n", path.display()));
+        have_all = false;
+    }
+    have_all
+}
+
+/// Returns the files of each given path, and whether all were found.
+fn gather(paths: &[PathBuf]) -> (Vec<(PathBuf, Vec<Target>)>, bool) {
     let (mut files, mut all_found) = (Vec::new(), true);
     for path in paths {
         match if path.as_os_str() == "-" { standard_input() } else { collect(path) } {
-            Ok(found) => files.extend(found),
+            Ok(found) => files.push((path.clone(), found)),
             Err(error) => {
                 complain(&format!("tensorsh: {error}\n"));
                 all_found = false;
@@ -89,7 +104,9 @@ fn times(files: &[Target]) -> HashMap<PathBuf, Option<SystemTime>> {
     paths.map(|path| (path.clone(), written(&path))).collect()
 }
 
-fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
+/// Runs the files. Returns the exit status, and the names of the files with examples if all were run.
+fn run(screen: Screen, testing: &Testing, files: &[Target]) -> (i32, Option<HashSet<String>>) {
+    let mut names = Some(HashSet::new());
     let palette = Palette::new(screen.is_coloured(Stream::Output));
     let (mut totals, mut told, mut suites) = (Totals::default(), HashSet::new(), String::new());
     let mut json = Json::default();
@@ -99,6 +116,11 @@ fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
             has_left = review(&palette, &mut report).is_break();
         }
         totals.add(&report);
+        if let Some(names) = &mut names
+            && report.cases.as_ref().is_ok_and(|cases| !cases.is_empty())
+        {
+            names.insert(report.target.name());
+        }
         if testing.junit.is_some() {
             suites.push_str(&report.to_junit());
         }
@@ -111,6 +133,7 @@ fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
             }
         }
         let enough = testing.fail_fast && !report.is_good();
+        names = names.take().filter(|_| !enough);
         if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if testing.json {
@@ -122,9 +145,10 @@ fn run(screen: Screen, testing: &Testing, files: &[Target]) -> i32 {
         && let Err(error) = fs::write(path, junit(&suites))
     {
         complain(&format!("tensorsh: {}\n", describe(path, &error)));
-        return 1;
+        return (1, names);
     }
-    i32::from(!totals.all_passed())
+    let is_good = totals.all_passed() && (!testing.strict || totals.not_read.is_empty());
+    (i32::from(!is_good), names)
 }
 
 /// Shows every differing output of a file, and asks what to do with it. Breaks if nothing more is to be asked.

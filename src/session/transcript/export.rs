@@ -24,7 +24,8 @@ impl Json {
     /// Returns the document.
     pub fn value(self, totals: &Totals) -> Value {
         let count = |count: &Count| json!({ "passed": count.passed, "failed": count.failed });
-        let totals = json!({ "examples": count(&totals.examples), "sessions": count(&totals.sessions) });
+        let (examples, sessions) = (count(&totals.examples), count(&totals.sessions));
+        let totals = json!({ "examples": examples, "sessions": sessions, "fences_not_read": totals.not_read });
         json!({ "files": self.0, "totals": totals })
     }
 }

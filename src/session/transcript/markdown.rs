@@ -1,22 +1,18 @@
 //! Finds the lines of a Markdown file that belong to sessions or name a case.
 
-use super::parse::{Reader, lines};
+use super::parse::{Line, Reader, dedent, lines, prompt_of};
 
-/// Passes the lines of session blocks in a Markdown file to `reader`.
+/// Passes the lines of fenced blocks with a prompt to `reader`, and tells it of the other blocks.
 pub(super) fn read(text: &str, reader: &mut Reader) {
     let mut fence: Option<Fence<'_>> = None;
     let mut above = "";
     for line in lines(text) {
-        match &fence {
+        match &mut fence {
             Some(open) if open.is_closed_by(line.text) => {
-                reader.close_block();
+                open.pass_to(reader);
                 fence = None;
             }
-            Some(open) => {
-                if open.is_session {
-                    reader.session_line(&line, open.indent);
-                }
-            }
+            Some(open) => open.lines.push(line),
             None => {
                 fence = Fence::opened_by(line.text);
                 if fence.is_none()
@@ -27,6 +23,9 @@ pub(super) fn read(text: &str, reader: &mut Reader) {
             }
         }
         above = if fence.is_none() { line.text } else { "" };
+    }
+    if let Some(open) = fence {
+        open.pass_to(reader);
     }
 }
 
@@ -48,7 +47,9 @@ struct Fence<'a> {
     indent: &'a str,
     mark: char,
     length: usize,
-    is_session: bool,
+    /// The language that it is marked with.
+    language: &'a str,
+    lines: Vec<Line<'a>>,
 }
 
 impl<'a> Fence<'a> {
@@ -60,8 +61,22 @@ impl<'a> Fence<'a> {
         if length < 3 || (mark == '`' && info.contains('`')) {
             return None;
         }
-        let is_session = matches!(info.split_whitespace().next(), Some("pycon" | "rhai-session"));
-        Some(Fence { indent: line.strip_suffix(body).unwrap_or_default(), mark, length, is_session })
+        let language = info.split_whitespace().next().unwrap_or_default();
+        let indent = line.strip_suffix(body).unwrap_or_default();
+        Some(Fence { indent, mark, length, language, lines: Vec::new() })
+    }
+
+    /// Passes the block to `reader`: its lines if one has a prompt, or else why it is not read.
+    fn pass_to(&self, reader: &mut Reader) {
+        if self.lines.iter().any(|line| prompt_of(dedent(line.text, self.indent)).is_some()) {
+            self.lines.iter().for_each(|line| reader.session_line(line, self.indent));
+            reader.close_block();
+        } else {
+            reader.not_read(match self.language {
+                "" | "py" | "pycon" | "python" | "python3" | "rhai" | "rhai-session" => "no prompt",
+                other => other,
+            });
+        }
     }
 
     fn is_closed_by(&self, line: &str) -> bool {

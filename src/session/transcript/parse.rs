@@ -1,6 +1,7 @@
 //! Parses a transcript into cases and examples, each with the position of its recorded output, so that the output can
 //! be replaced without touching other bytes. Evaluates nothing.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::{Language, python_goes_on};
 /// The form of a file with recorded sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Fenced blocks marked `pycon` or `rhai-session`; a heading names a case and starts a fresh session.
+    /// Fenced blocks with a prompt, however they are marked; a heading names a case and starts a fresh session.
     Markdown,
     /// The whole file is one session. If it does not begin with a prompt, it is a page: prompts may be indented, and
     /// text after a blank line below a result is prose, unless it is indented further.
@@ -23,7 +24,7 @@ impl Form {
         if path.extension().is_some_and(|extension| extension == "md") { Form::Markdown } else { Form::Text }
     }
 
-    /// Returns the form of a text without a name: Markdown if it contains a block marked as a session.
+    /// Returns the form of a text without a name: Markdown if it contains a block with a session.
     pub fn of_text(text: &str) -> Form {
         if Document::parse(text, Form::Markdown).cases.is_empty() { Form::Text } else { Form::Markdown }
     }
@@ -34,6 +35,8 @@ impl Form {
 pub struct Document {
     /// The sessions with at least one example, in file order.
     pub cases: Vec<Case>,
+    /// The number of fenced blocks that are not read, by their language, or by `no prompt`.
+    pub not_read: BTreeMap<String, usize>,
 }
 
 /// One session.
@@ -160,7 +163,7 @@ impl Line<'_> {
 }
 
 /// Removes the white space `indent` from the start of `text`, as far as it matches.
-fn dedent<'a>(text: &'a str, indent: &str) -> &'a str {
+pub(super) fn dedent<'a>(text: &'a str, indent: &str) -> &'a str {
     let shared = text.bytes().zip(indent.bytes()).take_while(|(left, right)| left == right).count();
     text.get(shared..).unwrap_or(text)
 }
@@ -173,6 +176,7 @@ pub(super) struct Reader {
     /// Whether the last example can still take lines. A closed fence ends it.
     open: bool,
     is_page: bool,
+    not_read: BTreeMap<String, usize>,
 }
 
 impl Reader {
@@ -235,6 +239,11 @@ impl Reader {
         }
     }
 
+    /// Counts a block without examples.
+    pub(super) fn not_read(&mut self, why: &str) {
+        *self.not_read.entry(why.to_owned()).or_default() += 1;
+    }
+
     pub(super) fn heading(&mut self, name: &str) {
         self.close_case();
         name.clone_into(&mut self.name);
@@ -260,7 +269,7 @@ impl Reader {
 
     fn finish(mut self) -> Document {
         self.close_case();
-        Document { cases: self.cases }
+        Document { cases: self.cases, not_read: self.not_read }
     }
 }
 
@@ -361,7 +370,7 @@ rhai> b
 ~~~~
 ```bash
 # no heading
->>> no
+$ no
 ```
 ## Two ##
 no session
@@ -382,6 +391,16 @@ Three
         let last = &document.cases[1].examples[0];
         assert_eq!((&text[last.output.clone()], last.indent.as_str()), ("  x\n    y\n", "  "));
         assert_eq!(last.input, ">>> c\n");
+        assert_eq!(document.not_read, BTreeMap::from([("bash".to_owned(), 1)]));
+    }
+
+    #[test]
+    fn blocks_are_read_for_their_prompts_and_not_for_their_marks() {
+        let text = "```python\n>>> a\n1\n```\n```\nrhai> b\n```\n```python\nc\n```\n```pycon\n```\n```julia\nx\n```\n~~~\n>>> d";
+        let document = Document::parse(text, Form::Markdown);
+        assert_eq!(examples(text, Form::Markdown), [row("a", "1", 2), row("b", "", 6), row("d", "", 17)]);
+        let not_read: Vec<_> = document.not_read.iter().map(|(why, number)| (why.as_str(), *number)).collect();
+        assert_eq!(not_read, [("julia", 1), ("no prompt", 2)]);
     }
 
     #[test]

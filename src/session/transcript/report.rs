@@ -1,6 +1,6 @@
 //! Results of transcripts as text: one line per file, a line-by-line difference for each failed example, and totals.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use owo_colors::{OwoColorize, Style};
 use similar::{ChangeTag, TextDiff};
@@ -33,12 +33,14 @@ impl Palette {
 }
 
 /// Counts over many files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Inputs, without skipped ones.
     pub examples: Count,
     /// Sessions.
     pub sessions: Count,
+    /// The number of fenced blocks that were not read, by their language, or by `no prompt`.
+    pub not_read: BTreeMap<String, usize>,
 }
 
 /// The numbers of examples that passed and failed.
@@ -69,6 +71,9 @@ impl std::fmt::Display for Count {
 impl Totals {
     /// Adds the results of a file. A session passes if all its examples do; an unreadable file is a failed session.
     pub fn add(&mut self, report: &FileReport) {
+        for (why, number) in &report.not_read {
+            *self.not_read.entry(why.clone()).or_default() += number;
+        }
         let Ok(cases) = &report.cases else {
             self.sessions.add(false);
             return;
@@ -86,13 +91,28 @@ impl Totals {
         self.sessions.passed > 0 && self.sessions.failed == 0
     }
 
-    /// Returns the two lines at the end of a run.
+    /// Returns the lines at the end of a run: what was not read, and the counts.
     pub fn render(&self, palette: &Palette) -> String {
         let style = if self.all_passed() { palette.good } else { palette.bad };
+        let not_read = self.not_read_text();
         if self.sessions == Count::default() {
-            return format!("{}\n", "no session found".style(style));
+            return format!("{not_read}{}\n", "no session found".style(style));
         }
-        format!("examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
+        format!("{not_read}examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
+    }
+
+    /// Returns a line on the blocks that were not read: `3 fences not read (julia 2, no prompt 1)`.
+    fn not_read_text(&self) -> String {
+        let number: usize = self.not_read.values().sum();
+        if number == 0 {
+            return String::new();
+        }
+        let mut kinds: Vec<_> = self.not_read.iter().collect();
+        kinds.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
+        // A mark is text of the page, and must not control the terminal.
+        let plain = |why: &str| why.chars().filter(|c| !c.is_control()).collect::<String>();
+        let kinds: Vec<_> = kinds.iter().map(|(why, number)| format!("{} {number}", plain(why))).collect();
+        format!("{number} fence{} not read ({})\n", if number == 1 { "" } else { "s" }, kinds.join(", "))
     }
 }
 
@@ -243,7 +263,12 @@ mod tests {
         let document = Document::parse(text, Form::Text);
         let case = Arc::new(document.cases[0].clone());
         let target = Target::file("dir/a.txt".into());
-        FileReport { target, cases: Ok(vec![CaseReport { case, verdicts, warnings: Vec::new() }]), not_updated: None }
+        FileReport {
+            target,
+            cases: Ok(vec![CaseReport { case, verdicts, warnings: Vec::new() }]),
+            not_read: BTreeMap::new(),
+            not_updated: None,
+        }
     }
 
     #[test]

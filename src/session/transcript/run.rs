@@ -65,6 +65,8 @@ pub struct FileReport {
     pub target: Target,
     /// Every session with the verdicts on its examples, or the reason why the file could not be run.
     pub cases: Result<Vec<CaseReport>, String>,
+    /// The number of fenced blocks that were not read, by their language, or by `no prompt`.
+    pub not_read: BTreeMap<String, usize>,
     /// The reason why the file could not be updated.
     pub not_updated: Option<String>,
 }
@@ -115,7 +117,8 @@ fn run_file(target: &Target, terms: &Terms) -> FileReport {
 }
 
 fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>) -> CaseReport) -> FileReport {
-    let mut report = FileReport { target: target.clone(), cases: Ok(Vec::new()), not_updated: None };
+    let (cases, not_read) = (Ok(Vec::new()), BTreeMap::new());
+    let mut report = FileReport { target: target.clone(), cases, not_read, not_updated: None };
     let (text, form) = match target.read() {
         Ok(read) => read,
         Err(error) => {
@@ -123,7 +126,8 @@ fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>) -> CaseR
             return report;
         }
     };
-    let cases = Document::parse(&text, form).cases;
+    let Document { cases, not_read } = Document::parse(&text, form);
+    report.not_read = not_read;
     let asked = target.line.and_then(|line| cases.iter().rposition(|case| case.examples[0].line <= line));
     let is_asked = |index: usize, case: &Case| {
         let is_named = |text: &String| case.name.contains(text) || target.name().contains(text);

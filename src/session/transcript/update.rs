@@ -90,10 +90,10 @@ mod tests {
         check(">>> x", Form::Text, &[Some("1\n")], ">>> x\n1");
         check(">>> x\n1", Form::Text, &[Some("2\n3\n")], ">>> x\n2\n3");
         check(
-            "# T\n- item\n\n  ```pycon\n  >>> x\n  1\n  ```\n\n```sh\n>>> x\n```\n",
+            "# T\n- item\n\n  ```pycon\n  >>> x\n  1\n  ```\n\n```sh\n$ x\n```\n",
             Form::Markdown,
             &[Some("a\n\n b\n")],
-            "# T\n- item\n\n  ```pycon\n  >>> x\n  a\n\n   b\n  ```\n\n```sh\n>>> x\n```\n",
+            "# T\n- item\n\n  ```pycon\n  >>> x\n  a\n\n   b\n  ```\n\n```sh\n$ x\n```\n",
         );
     }
 
