@@ -62,9 +62,17 @@ export class Person {
   async press(name, within = 'body') {
     const found = `[...document.querySelectorAll(${JSON.stringify(`${within} button, ${within} a`)})].find((e) => e.getClientRects().length && e.textContent.trim() === ${JSON.stringify(name)})`;
     await this.page.holds(`Boolean(${found})`);
-    await this.page.value(`${found}.setAttribute('data-pressed', '')`);
-    await this.page.click('[data-pressed]');
-    await this.page.value(`document.querySelector('[data-pressed]')?.removeAttribute('data-pressed')`);
+    await this.page.value(`(() => {
+      const element = ${found};
+      element.setAttribute('data-pressed', '');
+      element.addEventListener('click', () => element.removeAttribute('data-pressed'), { once: true, capture: true });
+    })()`);
+    // The page may move between the look and the click, which then goes elsewhere.
+    for (let tries = 0; tries < 5; tries += 1) {
+      await this.page.click('[data-pressed]');
+      if (await this.page.value(`document.querySelector('[data-pressed]') === null`)) return;
+    }
+    throw new Error(`"${name}" could not be pressed`);
   }
 
   /** Goes on with Tab until what has the focus is called `name`; gives every stop on the way. */
