@@ -17,7 +17,7 @@ pub(crate) struct Residents {
     pub is_cut: bool,
 }
 
-/// Returns the elements at `place`, counted from the start of the storage. `None` if there are none.
+/// Returns the elements at `place`, counted from the start of the storage, or `None` if no element lies there.
 pub(crate) fn residents(layout: &Layout, place: i64) -> Option<Residents> {
     if layout.numel() == 0 {
         return None;

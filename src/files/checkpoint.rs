@@ -198,11 +198,8 @@ impl Options<'_> {
     /// Says which devices the storages were saved from, if they do not exist here.
     pub(crate) fn say_devices(&self, pickled: &Pickled) {
         let (Some(say), Location::Here) = (self.say, &self.location) else { return };
-        let foreign: BTreeSet<&str> =
-            pickled.storages.iter().map(|saved| &*saved.location).filter(|location| is_foreign(location)).collect();
-        if !foreign.is_empty() {
-            let names = foreign.into_iter().map(shown).collect::<Vec<_>>().join(", ");
-            say(format!("tensors saved from {names} are loaded to the CPU"));
+        if let Some(devices) = foreign_devices(pickled.storages.iter().map(|saved| &*saved.location)) {
+            say(format!("tensors saved from {devices} are loaded to the CPU"));
         }
     }
 
@@ -277,8 +274,15 @@ pub(crate) fn is_one(archive: &Archive) -> bool {
     folder.is_some_and(|folder| archive.has(&format!("{folder}/data.pkl")))
 }
 
+/// Returns the names of the locations that are devices which do not exist here, if there are any.
+pub(crate) fn foreign_devices<'l>(locations: impl Iterator<Item = &'l str>) -> Option<String> {
+    let foreign: BTreeSet<&str> = locations.filter(|location| is_foreign(location)).collect();
+    let names: Vec<String> = foreign.into_iter().map(shown).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// Returns whether a location is a device that does not exist here.
-pub(crate) fn is_foreign(location: &str) -> bool {
+fn is_foreign(location: &str) -> bool {
     !matches!(location.split(':').next(), Some("cpu" | "meta"))
 }
 

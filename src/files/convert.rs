@@ -7,7 +7,7 @@ mod planned;
 mod shards;
 
 use super::archive::Body;
-use super::checkpoint::{folder_of, is_foreign, replacing, write_bodies};
+use super::checkpoint::{folder_of, foreign_devices, replacing, write_bodies};
 use super::contents::{Contents, Elements, Entry, Plain, count, shown};
 use super::format::{Input, Loading, Target, target};
 use super::names::Leaf;
@@ -21,7 +21,7 @@ use elements::ConvertedElements;
 use planned::{PlannedCheckpoint, independent, tensors_in};
 use shards::write_shards;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io::BufWriter;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -145,11 +145,9 @@ impl Work<'_> {
     }
 
     fn say_devices(&self, told: &Contents) {
-        let foreign: BTreeSet<&str> =
-            told.storages.iter().map(|held| held.location.as_str()).filter(|location| is_foreign(location)).collect();
-        if !foreign.is_empty() && !self.how.keep_device {
-            let names = foreign.into_iter().map(shown).collect::<Vec<_>>().join(", ");
-            self.say(format!("tensors saved from {names} are written for the CPU"));
+        let devices = foreign_devices(told.storages.iter().map(|held| held.location.as_str()));
+        if let Some(devices) = devices.filter(|_| !self.how.keep_device) {
+            self.say(format!("tensors saved from {devices} are written for the CPU"));
         }
     }
 

@@ -176,7 +176,7 @@ impl Walk<'_> {
             let pickled = self.pickled;
             match (pickled.node(key), pickled.node(value)) {
                 // The modules, parameters and buffers of a module.
-                (Node::Str(key), Node::Dict(entries, _)) if self.keys.attribute("", key).is_empty() => {
+                (Node::Str(key), Node::Dict(entries, _)) if self.keys.hides(key) => {
                     self.attributes(value, entries, name, depth + 1)?;
                 }
                 _ => self.visit(value, self.below(name, key, place), depth + 1)?,

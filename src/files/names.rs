@@ -21,13 +21,9 @@ impl Keys {
         if name.is_empty() { key } else { format!("{name}.{key}") }
     }
 
-    /// Returns the name of the attribute of an object that Python keeps under `key` in its dictionary. Like in the state
-    /// of a module, the dictionaries of a module's parts do not show.
-    pub(crate) fn attribute(self, name: &str, key: &str) -> String {
-        match key {
-            "_modules" | "_parameters" | "_buffers" if self == Keys::Plain => name.to_owned(),
-            _ => self.under(name, key),
-        }
+    /// Returns whether an attribute of a module does not show in names: its dictionaries of parts, as in `state_dict`.
+    pub(crate) fn hides(self, attribute: &str) -> bool {
+        self == Keys::Plain && matches!(attribute, "_modules" | "_parameters" | "_buffers")
     }
 }
 

@@ -44,7 +44,7 @@ fn name_of(entry: &str) -> &str {
     entry.strip_suffix(".npy").unwrap_or(entry)
 }
 
-/// Loads all arrays by name. `say` is told which are left out, because they cannot be tensors.
+/// Loads all arrays by name. Calls `say` for each array that cannot be a tensor and is left out.
 ///
 /// # Errors
 /// Fails with ValueError or RuntimeError if an entry is not an array.

@@ -37,8 +37,8 @@ pub(crate) struct TensorHeader {
 }
 
 impl TensorHeader {
-    /// Returns the tensor, mapped from the file if `mapped`. One of elements that do not exist here becomes a tensor of
-    /// its bytes, which `say` is told.
+    /// Returns the tensor, mapped from the file if `mapped`. A tensor of elements that do not exist here becomes a
+    /// tensor of its bytes, with a note to `say`.
     ///
     /// # Errors
     /// Fails with SafetensorError if the file is too short, and without `say` for elements that do not exist here.
@@ -223,7 +223,7 @@ pub fn load(source: &Source, mapped: bool) -> Result<Value> {
     load_with(source, mapped, None)
 }
 
-/// Like [`load`], but loads tensors of dtypes that do not exist here as their bytes, which `say` is told.
+/// Like [`load`], but loads tensors of dtypes that do not exist here as their bytes, with a note to `say`.
 ///
 /// # Errors
 /// Fails with SafetensorError for an invalid file.

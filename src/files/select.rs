@@ -58,15 +58,15 @@ fn is_part(rest: &str) -> bool {
 }
 
 /// What to take, and under which names.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Selection {
     only: Vec<(Pattern, String, Cell<bool>)>,
     rename: Vec<(String, String, Cell<bool>)>,
 }
 
 impl Selection {
-    /// Takes the names that one of the patterns selects, or all if there are none. The first name that begins with the
-    /// first of a pair begins with the second instead.
+    /// Takes the names that match any pattern, or all names if `only` is empty. A name that begins with the first half of
+    /// a pair in `rename` begins with the second half instead; the first matching pair counts.
     pub(crate) fn new(only: &[String], rename: &[(String, String)]) -> Selection {
         let pattern = |text: &String| (Pattern::new(text), text.clone(), Cell::new(false));
         let pair = |(old, new): &(String, String)| (old.clone(), new.clone(), Cell::new(false));

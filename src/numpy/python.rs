@@ -52,7 +52,7 @@ const MODULES: &[(&str, &[&str])] = &[
 /// Returns a source by its name.
 ///
 /// # Errors
-/// RuntimeError if there is none.
+/// RuntimeError if no such function exists.
 pub(crate) fn source(name: &str) -> Result<&'static Source> {
     let is_it = |source: &&Source| source.name.strip_prefix("numpy.") == Some(name);
     TOP.iter().chain(INNER).find(is_it).ok_or_else(|| Error::runtime(format!("{name} is not part of the program")))

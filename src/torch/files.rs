@@ -172,7 +172,7 @@ fn attach(state: &State) -> impl Fn(&Tensor, Dict) {
     |tensor, attributes| {
         let tensor = Value::Tensor(tensor.clone());
         for (name, value) in attributes.to_vec() {
-            // A key that is not a string cannot be an attribute, nor a list be hashed.
+            // Only strings name attributes, and a string can always be a key.
             if let Value::Str(name) = name {
                 let _ = state.extras.set(&tensor, &name, &value);
             }

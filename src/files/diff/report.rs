@@ -106,7 +106,7 @@ impl Differences {
 /// The maximum width of the name column.
 const WIDEST: usize = 60;
 
-/// Returns the row of a change. With `is_below`, the name in the second file is told elsewhere.
+/// Returns the row of a change. If `is_below` a replaced beginning, another row gives the name in the second file.
 fn row(change: &Change, tolerance: f64, is_below: bool) -> [String; 3] {
     let (kind, text) = match &change.what {
         ChangeKind::Added(now) => ("added", described(now)),

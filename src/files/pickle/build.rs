@@ -43,8 +43,8 @@ pub(crate) struct Builder<'p, F, A> {
 }
 
 impl<'p, F: FnMut(&Saved) -> Result<Storage>, A: FnMut(&Tensor, Dict)> Builder<'p, F, A> {
-    /// `fetch` returns the bytes of a storage, and is called once for each one needed. `attach` is told the attributes of
-    /// a tensor.
+    /// `fetch` returns the bytes of a storage, and is called once for each one needed. `attach`
+    /// receives the attributes of a tensor.
     pub(crate) fn new(pickled: &'p Pickled, fetch: F, attach: A) -> Builder<'p, F, A> {
         let (storages, made, open) = Default::default();
         Builder { pickled, fetch, attach, most: MOST_VALUES, storages, made, open }
