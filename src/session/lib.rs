@@ -45,6 +45,7 @@ mod complete;
 mod cursor;
 mod failure;
 mod foreign;
+mod logical;
 mod members;
 mod misspelt;
 mod python;

@@ -1,0 +1,226 @@
+//! Follows brackets, strings and comments line by line, without parsing. Finds where an input may end, in time
+//! proportional to its length.
+
+use std::ops::Range;
+
+use super::Language;
+
+/// What a scanner is inside of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Context {
+    /// An open bracket, by the bracket that closes it.
+    Bracket(char),
+    /// `${` in a Rhai template. Closed by `}`.
+    Interpolation,
+    /// A string that may continue on the next line: three quotes, a Rhai template, or one quote after a backslash.
+    Text { quote: char, triple: bool },
+    /// A Rhai comment `/* … */`.
+    Comment,
+}
+
+/// Reads an input line by line. Tells whether the lines so far surely need another one.
+#[derive(Clone, Debug)]
+pub(crate) struct LineScanner {
+    language: Language,
+    open: Vec<Context>,
+    /// Whether the last line ended in a backslash that joins it to the next.
+    is_joined: bool,
+    /// Whether a bracket was closed by another kind. Only the parser can say what follows.
+    is_faulty: bool,
+}
+
+impl LineScanner {
+    pub(crate) fn new(language: Language) -> LineScanner {
+        LineScanner { language, open: Vec::new(), is_joined: false, is_faulty: false }
+    }
+
+    /// Returns whether a bracket, a string or a comment is open, or the last line continues after a backslash.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_faulty && (self.is_joined || !self.open.is_empty())
+    }
+
+
+    /// Reads a line, given without its line end.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.is_joined = false;
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            let length = match self.open.last() {
+                Some(&Context::Text { quote, triple }) => self.text(rest, quote, triple),
+                Some(Context::Comment) => self.comment(rest),
+                _ => self.code(rest, first),
+            };
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        // A string in single quotes ends with its line, unless a backslash joins it to the next.
+        if let Some(Context::Text { quote: '"' | '\'', triple: false }) = self.open.last()
+            && !self.is_joined
+        {
+            self.open.pop();
+        }
+    }
+
+    /// Reads within a string. Returns the number of bytes read.
+    fn text(&mut self, rest: &str, quote: char, triple: bool) -> usize {
+        let is_template = quote == '`';
+        let stop = |c: char| c == quote || (c == '\\' && !is_template) || (c == '$' && is_template);
+        let Some(at) = rest.find(stop) else { return rest.len() };
+        let there = rest.get(at..).unwrap_or_default();
+        if let Some(escaped) = there.strip_prefix('\\') {
+            self.is_joined = escaped.is_empty();
+            return at + 1 + escaped.chars().next().map_or(0, char::len_utf8);
+        }
+        if there.starts_with("${") {
+            self.open.push(Context::Interpolation);
+            return at + 2;
+        }
+        if !there.starts_with(quote) || triple && !there.starts_with(&quote.to_string().repeat(3)) {
+            return at + 1;
+        }
+        self.open.pop();
+        at + if triple { 3 } else { 1 }
+    }
+
+    fn comment(&mut self, rest: &str) -> usize {
+        match (rest.find("*/"), rest.find("/*")) {
+            (Some(end), nested) if nested.is_none_or(|nested| end < nested) => {
+                self.open.pop();
+                end + 2
+            }
+            (_, Some(nested)) => {
+                self.open.push(Context::Comment);
+                nested + 2
+            }
+            _ => rest.len(),
+        }
+    }
+
+    fn code(&mut self, rest: &str, first: char) -> usize {
+        let is_python = self.language == Language::Python;
+        match first {
+            '#' if is_python => return rest.len(),
+            '/' if !is_python && rest.starts_with("//") => return rest.len(),
+            '/' if !is_python && rest.starts_with("/*") => {
+                self.open.push(Context::Comment);
+                return 2;
+            }
+            '\\' if is_python && rest.len() == 1 => self.is_joined = true,
+            '(' => self.open.push(Context::Bracket(')')),
+            '[' => self.open.push(Context::Bracket(']')),
+            '{' => self.open.push(Context::Bracket('}')),
+            ')' | ']' | '}' => match self.open.pop() {
+                Some(Context::Bracket(close)) if close == first => {}
+                Some(Context::Interpolation) if first == '}' => {}
+                _ => self.is_faulty = true,
+            },
+            '`' if !is_python => self.open.push(Context::Text { quote: first, triple: false }),
+            '"' | '\'' => {
+                // In Rhai a single quote encloses one character.
+                let triple = is_python && (rest.starts_with("\"\"\"") || rest.starts_with("'''"));
+                self.open.push(Context::Text { quote: first, triple });
+                return if triple { 3 } else { 1 };
+            }
+            _ => {}
+        }
+        first.len_utf8()
+    }
+}
+
+/// Splits Python into its statements at the outer level, each with the lines of its block. Blank lines and comments
+/// belong to no statement, unless they are inside one. A source that does not parse is split as well, so that its other
+/// statements can run.
+pub(crate) fn statements(source: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut scanner = LineScanner::new(Language::Python);
+    let (mut at, mut is_decorated) = (0, false);
+    for whole in source.split_inclusive('\n') {
+        let line = whole.trim_end_matches(['\n', '\r']);
+        let (was_open, start) = (scanner.is_open(), at);
+        at += whole.len();
+        let end = start + line.trim_end().len();
+        if !was_open && line.trim_start().is_empty() {
+            continue;
+        }
+        let is_remark = !was_open && line.trim_start().starts_with('#');
+        scanner.line(line);
+        match found.last_mut() {
+            Some(last) if was_open || (is_inner(line) || is_decorated) && !is_remark => last.end = end,
+            _ if is_remark => continue,
+            _ => found.push(start..end),
+        }
+        // A decorator belongs to the definition below.
+        is_decorated = if was_open { is_decorated } else { line.starts_with('@') };
+        if scanner.is_faulty {
+            scanner = LineScanner::new(Language::Python);
+        }
+    }
+    found
+}
+
+/// Returns whether a line continues the statement above: it is indented, or begins with a clause of a block.
+fn is_inner(line: &str) -> bool {
+    let word = line.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
+    line.starts_with([' ', '\t']) || matches!(word, "else" | "elif" | "except" | "finally")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_lines() {
+        use Language::{Python, Rhai};
+        let rows = [
+            (Python, "x", false),
+            (Python, "f(", true),
+            (Python, "f(\n1)", false),
+            (Python, "f('(')  # (", false),
+            (Python, "f(']'", true),
+            (Python, "'''", true),
+            (Python, "'''\n\\'''", true),
+            (Python, "'''\n'''", false),
+            (Python, "''", false),
+            (Python, "x = \"\"\"a\"\" b", true),
+            (Python, "'a", false),
+            (Python, "'a\\\n(", false),
+            (Python, "'a\\\n(' + (", true),
+            (Python, "x = 1 + \\", true),
+            (Python, "x = 1 + \\\n2", false),
+            (Python, "f(]", false),
+            (Python, "# '''", false),
+            (Rhai, "f(#{a: [", true),
+            (Rhai, "f(#{a: [1]})", false),
+            (Rhai, "`a\n${ f(\"}\") } '", true),
+            (Rhai, "`a\n${ `b` }`", false),
+            (Rhai, "/* /* */", true),
+            (Rhai, "/* /* */ */", false),
+            (Rhai, "'\"'", false),
+            (Rhai, "// (", false),
+            (Rhai, "a / (", true),
+        ];
+        for (language, source, wanted) in rows {
+            let mut scanner = LineScanner::new(language);
+            source.split('\n').for_each(|line| scanner.line(line));
+            assert_eq!(scanner.is_open(), wanted, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn the_statements_of_a_source() {
+        let rows: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("# x\n\n", &[]),
+            ("a\nb\n", &["a", "b"]),
+            ("f(\n1)\nb", &["f(\n1)", "b"]),
+            ("if a:\n  b\n\n  c\n# d\nelse:\n  e\nf\n", &["if a:\n  b\n\n  c\n# d\nelse:\n  e", "f"]),
+            ("@a\n# b\n@c\ndef f():\n  '''\nx\n  '''\ng\n", &["@a\n# b\n@c\ndef f():\n  '''\nx\n  '''", "g"]),
+            ("x = = (\n1)\ny\n", &["x = = (\n1)", "y"]),
+            ("f(]\ny\n", &["f(]", "y"]),
+            ("x = '''\n\na\n'''\r\ny", &["x = '''\n\na\n'''", "y"]),
+        ];
+        for (source, wanted) in rows {
+            let found: Vec<_> = statements(source).into_iter().map(|range| &source[range]).collect();
+            assert_eq!(found, *wanted, "{source:?}");
+        }
+    }
+}
