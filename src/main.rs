@@ -5,12 +5,15 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::process::exit;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use tensorsh::session::transcript::{Document, Form, Terms, read_text, replay, spawn_with_big_stack};
+use tensorsh::session::transcript::{
+    Baseline, Document, Form, Options, Reading, Scope, Terms, read_text, replay, spawn_with_big_stack,
+};
 use tensorsh::shell::{
     self, ColorChoice, Conversion, DiffForm, Language, Learning, PromptOptions, ReportForm, Reporting, Screen, Sort,
     Testing, complain, show,
@@ -78,11 +81,17 @@ struct Cli {
 enum Command {
     /// Run recorded sessions and compare what they print
     ///
-    /// PATHs are files or folders. In a `.md` file every fenced block with a prompt belongs to a session, however it is
-    /// marked, and a heading starts a fresh one; other blocks are counted at the end. A `.txt` file is one session. Python stands behind `>>> ` and
-    /// `... `, Rhai behind `rhai> ` and `    > `; what follows is the output. An input may end in a comment
-    /// `# doctest: +NAME` (in Rhai `// doctest: +NAME`): SKIP, ELLIPSIS, NORMALIZE_WHITESPACE, or NUMBER, under which
-    /// numbers with a point agree if they agree to the digits that are recorded.
+    /// PATHs are files or folders: Markdown, reStructuredText, docstrings, notebooks, HTML, and text. Python stands
+    /// behind `>>> ` and `... ` or `In [1]: `, Rhai behind `rhai> ` and `    > `; what follows is the output. Python in a
+    /// block without prompts is run, and compared where a comment says what it prints. Blocks that are not read are
+    /// counted at the end.
+    ///
+    /// An input may end in a comment `# doctest: +NAME` (in Rhai `// doctest: +NAME`): SKIP, ELLIPSIS,
+    /// NORMALIZE_WHITESPACE, IGNORE_OUTPUT, IGNORE_EXCEPTION_DETAIL, FLOAT_CMP, or NUMBER, under which numbers with a
+    /// point agree if they agree to the digits that are recorded.
+    ///
+    /// Exit status: 0 if nothing disagrees; 1 if something does; 3 if nothing does, but something is missing in
+    /// tensorsh. Random values without a seed, addresses, times and accelerators cannot agree, and are counted.
     Test(Test),
     /// Run recorded sessions and print them with their current outputs
     Replay(Replay),
@@ -145,9 +154,37 @@ struct Test {
     #[arg(long)]
     json: bool,
 
-    /// Fail if a fenced block is not read
+    /// Fail if a block is not read, or if anything cannot agree or is missing here
     #[arg(long)]
     strict: bool,
+
+    /// Print the changes of --update as a patch, and write nothing
+    #[arg(long, conflicts_with_all = ["update", "review", "json", "watch"])]
+    diff: bool,
+
+    /// Share variables in a whole page, below a heading, or in a block, unless the page says how far
+    #[arg(long, value_name = "SCOPE", value_enum)]
+    session: Option<SessionScope>,
+
+    /// Run this file of Python first in every session
+    #[arg(long, value_name = "FILE")]
+    setup: Option<PathBuf>,
+
+    /// Compare all outputs with an option, as in `# doctest: +NAME`; may be given several times
+    #[arg(short, long, value_name = "NAME", value_parser = doctest_option)]
+    option: Vec<String>,
+
+    /// Let numbers with a point differ by NUMBER, or by this fraction
+    #[arg(long, value_name = "NUMBER", value_parser = tolerance)]
+    tolerance: Option<f64>,
+
+    /// Accept the failures that FILE lists
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// Write today's failures to FILE, for --baseline
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "watch"])]
+    write_baseline: Option<PathBuf>,
 
     /// Also write a report in JUnit's XML to FILE
     #[arg(long, value_name = "FILE")]
@@ -160,6 +197,13 @@ struct Test {
     /// Files or folders of recorded sessions; FILE:LINE runs the session at that line, `-` reads standard input
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SessionScope {
+    Page,
+    Heading,
+    Block,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -313,6 +357,12 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
+fn doctest_option(text: &str) -> Result<String, String> {
+    let known = Options::default().set(text).map(|()| text.to_owned());
+    known.map_err(|_| "unknown; known are ELLIPSIS, NORMALIZE_WHITESPACE, NUMBER, FLOAT_CMP, IGNORE_OUTPUT, \
+                       IGNORE_EXCEPTION_DETAIL, SKIP".to_owned())
+}
+
 fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.parse().map_err(|_| "not a number".to_owned())?;
     if number >= 0.0 { Ok(number) } else { Err("a tolerance must not be negative".to_owned()) }
@@ -349,7 +399,13 @@ fn run(cli: Cli) -> i32 {
         Color::Never => ColorChoice::Never,
     });
     match &cli.command {
-        Some(Command::Test(test)) => shell::test(screen, &testing(test, cli.quiet)),
+        Some(Command::Test(test)) => match testing(test, cli.quiet) {
+            Ok(testing) => shell::test(screen, &testing),
+            Err(error) => {
+                complain(&format!("tensorsh: {error}\n"));
+                1
+            }
+        },
         Some(Command::Replay(replay)) => run_replay(replay),
         Some(Command::Learn(Learn { list, reset, python, rhai, lesson })) => {
             let language = asked(*python, *rhai).or_else(|| language(&cli)).unwrap_or(Language::Python);
@@ -426,10 +482,28 @@ fn conversion(convert: &Convert) -> Conversion {
     }
 }
 
-fn testing(test: &Test, quiet: bool) -> Testing {
-    Testing {
+/// Reads the files that the options of `test` name.
+fn testing(test: &Test, quiet: bool) -> Result<Testing, String> {
+    let scope = test.session.map(|scope| match scope {
+        SessionScope::Page => Scope::Page,
+        SessionScope::Heading => Scope::Heading,
+        SessionScope::Block => Scope::Block,
+    });
+    let mut options = Options { tolerance: test.tolerance, ..Options::default() };
+    test.option.iter().try_for_each(|option| options.set(option))?;
+    let setup = test.setup.as_ref().map(|path| Ok::<_, String>((path.display().to_string(), read_text(path)?)));
+    let baseline = test.baseline.as_ref().map(|path| Baseline::read(path));
+    let terms = Terms {
+        update: test.update,
+        limit: Some(Duration::from_secs(test.timeout)),
+        filter: test.filter.clone(),
+        reading: Reading { scope, options },
+        setup: setup.transpose()?,
+        baseline: baseline.transpose()?.map(Arc::new),
+    };
+    Ok(Testing {
         paths: test.paths.clone(),
-        terms: Terms { update: test.update, limit: Duration::from_secs(test.timeout), filter: test.filter.clone() },
+        terms,
         quiet,
         fail_fast: test.fail_fast,
         review: test.review,
@@ -437,7 +511,9 @@ fn testing(test: &Test, quiet: bool) -> Testing {
         json: test.json,
         junit: test.junit.clone(),
         strict: test.strict,
-    }
+        diff: test.diff,
+        write_baseline: test.write_baseline.clone(),
+    })
 }
 
 fn opening(cli: &Cli, script: Option<&OsString>) -> PromptOptions {
@@ -472,7 +548,13 @@ fn run_replay(command: &Replay) -> i32 {
     let mut status = 0;
     for file in &command.files {
         match read_text(file) {
-            Ok(text) => show(&replay(&Document::parse(&text, Form::of(file)))),
+            Ok(text) => match Document::read(&text, Form::of(file), &Reading::default()) {
+                Ok(document) => show(&replay(&document)),
+                Err(error) => {
+                    complain(&format!("tensorsh: {}: {error}\n", file.display()));
+                    status = 1;
+                }
+            },
             Err(error) => {
                 complain(&format!("tensorsh: {error}\n"));
                 status = 1;

@@ -141,7 +141,7 @@ impl State {
             default_dtype: Cell::new(DType::Float),
             default_device: Cell::new(None),
             outer_devices: RefCell::new(Vec::new()),
-            generator: Rc::new(RefCell::new(Generator::seeded(0))),
+            generator: Rc::new(RefCell::new(Generator::unseeded())),
             print_options: RefCell::new(PrintOptions::default()),
             grad_enabled: Cell::new(true),
             fake_mode: Cell::new(None),

@@ -14,7 +14,7 @@ use crate::transcript::Example;
 use crate::{Completeness, Language, Outcome, Said, Session, SessionOptions};
 
 /// A page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
     /// The name in commands and in stored progress.
     pub name: &'static str,
@@ -24,7 +24,7 @@ pub struct Lesson {
 }
 
 /// A piece of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PagePart {
     /// A paragraph, on one line.
     Prose(String),
@@ -33,21 +33,21 @@ pub enum PagePart {
 }
 
 /// The inputs of a session on a page, in Python. The Rhai version exists only if the Rhai form of a line is not enough.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Inputs {
     pub python: Vec<Example>,
     pub rhai: Vec<Example>,
 }
 
 /// An input as shown to a learner.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TranslatedInput {
     pub language: Language,
     pub source: String,
 }
 
 /// An exercise, with code that checks whether it is done. All code is Python; lessons in Rhai show its Rhai form.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exercise {
     pub title: String,
     pub task: Vec<PagePart>,
@@ -123,7 +123,7 @@ impl Exercise {
             }
         };
         let mut session =
-            Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, args: options.args });
+            Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, ..options });
         let mut given = Vec::new();
         for line in self.given.lines() {
             let Some(told) = translated(&session, language, Language::Python, line) else { continue };

@@ -35,6 +35,7 @@ use std::sync::atomic::AtomicBool;
 pub use tensor::Dims;
 pub use tensor::limits::{BUDGET, set_budget};
 pub use tensor::rehearsal::Rehearsal;
+use tensor::ops::random::missing_seed;
 use tensor::{Error, ErrorKind, interrupt};
 use torch::library::{help, registry};
 use value::Value;
@@ -114,6 +115,8 @@ pub struct SessionOptions {
     pub live: Option<Live>,
     /// Whether to keep the latest results as `_`, `__` and `___`, like a prompt.
     pub keeps_results: bool,
+    /// The seed in place of one that a program leaves out.
+    pub seed: u64,
 }
 
 /// Returns whether a Python prompt would wait for more lines after this source: in an open bracket, or in a block that
@@ -148,6 +151,7 @@ pub(crate) fn use_all_cores() {
 
 impl Session {
     pub fn new(options: SessionOptions) -> Session {
+        missing_seed::set(options.seed);
         let state = State::new(registry(), options.live);
         let runtime = Rc::new(Runtime::new(state.clone()));
         let engine = Rc::new(RefCell::new(engine::build(&runtime)));
@@ -187,6 +191,11 @@ impl Session {
             Language::Python => session.eval_python(source, true),
             Language::Rhai => session.eval_rhai(source, true, true),
         })
+    }
+
+    /// TEMPORARY
+    pub fn eval_cell(&mut self, source: &str) -> Outcome {
+        self.eval(Language::Python, source)
     }
 
     /// Runs a whole script without showing values. In a file, variables must be declared before they are assigned.

@@ -27,11 +27,18 @@ pub(crate) struct LineScanner {
     is_joined: bool,
     /// Whether a bracket was closed by another kind. Only the parser can say what follows.
     is_faulty: bool,
+    /// The byte in the last line at which a comment begins that ends with the line.
+    comment: Option<usize>,
 }
 
 impl LineScanner {
     pub(crate) fn new(language: Language) -> LineScanner {
-        LineScanner { language, open: Vec::new(), is_joined: false, is_faulty: false }
+        LineScanner { language, open: Vec::new(), is_joined: false, is_faulty: false, comment: None }
+    }
+
+    /// Returns the byte in the last line at which its comment begins.
+    pub(crate) fn comment(&self) -> Option<usize> {
+        self.comment
     }
 
     /// Returns whether a bracket, a string or a comment is open, or the last line continues after a backslash.
@@ -39,16 +46,21 @@ impl LineScanner {
         !self.is_faulty && (self.is_joined || !self.open.is_empty())
     }
 
-
     /// Reads a line, given without its line end.
     pub(crate) fn line(&mut self, line: &str) {
         self.is_joined = false;
+        self.comment = None;
         let mut rest = line;
         while let Some(first) = rest.chars().next() {
             let length = match self.open.last() {
                 Some(&Context::Text { quote, triple }) => self.text(rest, quote, triple),
-                Some(Context::Comment) => self.comment(rest),
-                _ => self.code(rest, first),
+                Some(Context::Comment) => self.block_comment(rest),
+                _ => {
+                    if first == '#' && self.language == Language::Python {
+                        self.comment = Some(line.len() - rest.len());
+                    }
+                    self.code(rest, first)
+                }
             };
             rest = rest.get(length..).unwrap_or_default();
         }
@@ -81,7 +93,7 @@ impl LineScanner {
         at + if triple { 3 } else { 1 }
     }
 
-    fn comment(&mut self, rest: &str) -> usize {
+    fn block_comment(&mut self, rest: &str) -> usize {
         match (rest.find("*/"), rest.find("/*")) {
             (Some(end), nested) if nested.is_none_or(|nested| end < nested) => {
                 self.open.pop();

@@ -13,7 +13,7 @@ mod tokens;
 mod words;
 
 use ruff_python_ast::helpers::is_compound_statement;
-use ruff_python_ast::{ModModule, PythonVersion};
+use ruff_python_ast::{ModModule, PythonVersion, Stmt};
 use ruff_python_parser::{Mode, ParseError, ParseErrorType, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -110,6 +110,11 @@ pub fn awaits_blank_line(source: &str) -> bool {
     }
     let Ok(parsed) = parse(source) else { return false };
     parsed.syntax().body.last().is_some_and(is_compound_statement)
+}
+
+/// Returns whether a source is one expression, whose value a prompt would show.
+pub fn is_expression(source: &str) -> bool {
+    parse(source).is_ok_and(|parsed| matches!(parsed.syntax().body.as_slice(), [Stmt::Expr(_)]))
 }
 
 /// Drops a possibly large value on its own thread, so that Ctrl-C returns at once.

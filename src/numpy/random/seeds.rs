@@ -12,6 +12,7 @@ use call::State;
 use num_traits::ToPrimitive;
 use objects::calling::NativeFunction;
 use std::rc::{Rc, Weak};
+use tensor::ops::random::missing_seed;
 use tensor::{DType, Error, ErrorKind, Result, Scalar, bail, limits};
 use value::{Dict, Keywords, Object, ObjectState, Value};
 
@@ -125,7 +126,11 @@ impl Seeds {
 }
 
 fn without_none(value: &Value) -> Value {
-    if let Value::None = value { Value::Int(0) } else { value.clone() }
+    if let Value::None = value {
+        missing_seed::note();
+        return Value::from(i128::from(missing_seed::get()));
+    }
+    value.clone()
 }
 
 /// Creates a sequence for a call of its class.
@@ -257,8 +262,8 @@ impl Object for Seeds {
     }
 }
 
-/// Returns the twister that `RandomState(seed)` and `np.random.seed(seed)` start from. Without a seed it is that of 0,
-/// so that sessions can be repeated.
+/// Returns the twister that `RandomState(seed)` and `np.random.seed(seed)` start from. Without a seed it is that of the
+/// session, so that sessions can be repeated.
 ///
 /// # Errors
 /// TypeError and ValueError in NumPy's words.
@@ -270,7 +275,10 @@ pub(super) fn legacy(seed: &Value) -> Result<Mt19937> {
         ))
     };
     match seed {
-        Value::None => return Ok(Mt19937::from_legacy_seed(0)),
+        Value::None => {
+            missing_seed::note();
+            return Ok(Mt19937::from_legacy_seed(missing_seed::get() as u32));
+        }
         Value::Float(_) => return Err(unsafe_cast("float64")),
         Value::Complex(_) => return Err(unsafe_cast("complex128")),
         Value::Str(text) => return Err(unsafe_cast(&format!("<U{}", text.chars().count()))),

@@ -135,13 +135,15 @@ impl Bits {
         self.own.upgrade().map_or(Value::None, |own| Value::Object(own))
     }
 
-    /// Returns the generator in its present state. A session's own starts as after `seed(0)`.
+    /// Returns the generator in its present state. A session's own starts as after `seed()`.
     pub(super) fn load(&self) -> Result<Box<dyn BitGenerator>> {
+        let block = self.place.load()?;
         let mut bits: Box<dyn BitGenerator> = match self.name {
+            "MT19937" if block.is_none() => Box::new(super::seeds::legacy(&Value::None)?),
             "MT19937" => Box::new(Mt19937::from_legacy_seed(0)),
             name => bit_generator(name, &SeedSequence::new(&[0])).ok_or_else(|| Error::runtime("no such generator"))?,
         };
-        if let Some(block) = self.place.load()? {
+        if let Some(block) = block {
             bits.restore(&block)?;
         }
         Ok(bits)

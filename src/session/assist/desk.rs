@@ -262,7 +262,7 @@ fn new_session(args: &[String], log: &Rc<RefCell<Log>>, output: &Rc<RefCell<Live
         log.borrow_mut().print(&said.text());
         (output.borrow_mut())(said);
     };
-    Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true })
+    Session::new(SessionOptions { args: args.to_vec(), live: Some(Box::new(live)), keeps_results: true, seed: 0 })
 }
 
 fn is_interrupted(outcome: &Outcome) -> bool {

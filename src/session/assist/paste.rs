@@ -146,7 +146,7 @@ pub(crate) fn is_open_block(source: &str) -> bool {
 }
 
 /// Returns whether a Python source begins with a compound statement.
-fn is_block(source: &str) -> bool {
+pub(crate) fn is_block(source: &str) -> bool {
     let word = source.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
     source.starts_with('@') || matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async")
 }

@@ -1,10 +1,13 @@
 //! Results of transcripts for other programs: JSON, and JUnit's XML for continuous integration.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
+use super::judge::Kind;
 use super::parse::Example;
 use super::report::{Count, Palette, Totals};
-use super::run::{CaseReport, FileReport, Verdict};
+use super::run::{CaseReport, FileReport, Standing, Verdict};
 
 /// Reports as one JSON document.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +28,16 @@ impl Json {
     pub fn value(self, totals: &Totals) -> Value {
         let count = |count: &Count| json!({ "passed": count.passed, "failed": count.failed });
         let (examples, sessions) = (count(&totals.examples), count(&totals.sessions));
-        let totals = json!({ "examples": examples, "sessions": sessions, "fences_not_read": totals.not_read });
+        let apart: serde_json::Map<_, _> =
+            totals.apart.iter().map(|(kind, number)| (kind.word().to_owned(), json!(number))).collect();
+        let totals = json!({
+            "examples": examples,
+            "sessions": sessions,
+            "ran": totals.ran,
+            "cannot_agree": apart,
+            "accepted": totals.accepted,
+            "fences_not_read": totals.not_read,
+        });
         json!({ "files": self.0, "totals": totals })
     }
 }
@@ -40,6 +52,11 @@ impl FileReport {
                     entry["printed"] = printed.trim_end_matches('\n').into();
                 }
                 Verdict::Broken(reason) => entry["reason"] = reason.as_str().into(),
+                Verdict::Apart(_, printed) => entry["printed"] = printed.trim_end_matches('\n').into(),
+                Verdict::Follows { line, printed, .. } => {
+                    entry["hangs_on"] = (*line).into();
+                    entry["printed"] = printed.trim_end_matches('\n').into();
+                }
                 _ => {}
             }
             entry
@@ -95,14 +112,19 @@ impl FileReport {
             body.push_str(&format!(
                 "    <testcase classname=\"{name}\" name=\"{title}\" file=\"{name}\" line=\"{line}\""
             ));
-            if !failure.is_empty() {
+            let apart = apart(report);
+            let bad = report.verdicts.iter().filter(|verdict| verdict.is_bad()).count();
+            if bad > 0 {
                 failures += 1;
-                let bad = report.verdicts.iter().filter(|verdict| !verdict.is_good()).count();
                 let (message, failure) =
                     (format!("{bad} of {} examples failed", report.verdicts.len()), escaped(&failure));
                 body.push_str(&format!(
-                    ">\n      <failure message=\"{message}\">{failure}</failure>\n    </testcase>\n"
+                    ">\n      <failure type=\"wrong\" message=\"{message}\">{failure}</failure>\n    </testcase>\n"
                 ));
+            } else if !apart.is_empty() {
+                skipped += 1;
+                let message = escaped(&apart);
+                body.push_str(&format!(">\n      <skipped message=\"{message}\"/>\n    </testcase>\n"));
             } else if report.verdicts.iter().all(|verdict| *verdict == Verdict::Skipped) {
                 skipped += 1;
                 body.push_str(">\n      <skipped/>\n    </testcase>\n");
@@ -117,6 +139,18 @@ impl FileReport {
     }
 }
 
+/// Returns the numbers of examples in a session that cannot agree here: `cannot agree here: random 2, missing 1`.
+fn apart(report: &CaseReport) -> String {
+    let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
+    for verdict in &report.verdicts {
+        if let Standing::Apart(kind) = verdict.standing() {
+            *kinds.entry(kind).or_default() += 1;
+        }
+    }
+    let kinds: Vec<_> = kinds.iter().map(|(kind, number)| format!("{} {number}", kind.word())).collect();
+    if kinds.is_empty() { String::new() } else { format!("cannot agree here: {}", kinds.join(", ")) }
+}
+
 /// Wraps test suites into a whole document.
 pub fn junit(suites: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tensorsh\">\n{suites}</testsuites>\n")
@@ -126,6 +160,10 @@ impl Verdict {
     fn word(&self) -> &'static str {
         match self {
             Verdict::Passed => "passed",
+            Verdict::Ran => "ran",
+            Verdict::Accepted => "accepted",
+            Verdict::Apart(kind, _) => kind.word(),
+            Verdict::Follows { kind, .. } => kind.map_or("follows", Kind::word),
             Verdict::Skipped => "skipped",
             Verdict::Unasked => "unasked",
             Verdict::Updated => "updated",

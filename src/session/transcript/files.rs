@@ -1,5 +1,6 @@
 //! Resolves a command's PATHs to files and reads their text. Knows nothing about the contents.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,6 +56,11 @@ impl Target {
         }
     }
 
+    /// Returns whether this is a file of Python, which need not have examples.
+    pub fn is_code(&self) -> bool {
+        self.path().is_some_and(|path| Form::of(path) == Form::Docstrings)
+    }
+
     /// Returns the text, and its form.
     ///
     /// # Errors
@@ -68,24 +74,30 @@ impl Target {
     }
 }
 
-/// Returns the transcripts for `path`: the file itself, or every `.md` and `.txt` file in a folder, sorted. Hidden
-/// entries are skipped, and so are links to folders, which could form a cycle. `FILE:LINE` selects one session of a
-/// file.
+/// The pages at a path, and the other files there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    pub pages: Vec<Target>,
+    /// The number of files in no known form, by their extension, and of folders that are passed over, by their name.
+    pub skipped: BTreeMap<String, usize>,
+}
+
+/// Folders with copies of what others have written.
+const PASSED_OVER: &[&str] = &["__pycache__", "node_modules", "site-packages"];
+
+/// Returns the pages at `path`: the file itself, or every file of a known form in a folder, sorted. Hidden entries are
+/// passed over, and so are links to folders, which could form a cycle. `FILE:LINE` selects one session of a file.
 ///
 /// # Errors
 /// Fails with a line that names the path and the system's message.
-pub fn collect(path: &Path) -> Result<Vec<Target>, String> {
-    let found = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) => return at_line(path).map(|target| vec![target]).ok_or_else(|| describe(path, &error)),
-    };
-    let mut paths = Vec::new();
-    if found.is_dir() {
-        walk(path, &mut paths)?;
-    } else {
-        paths.push(path.to_owned());
+pub fn collect(path: &Path) -> Result<Found, String> {
+    let mut found = Found::default();
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => walk(path, &mut found)?,
+        Ok(_) => found.pages.push(Target::file(path.to_owned())),
+        Err(error) => found.pages.push(at_line(path).ok_or_else(|| describe(path, &error))?),
     }
-    Ok(paths.into_iter().map(Target::file).collect())
+    Ok(found)
 }
 
 fn at_line(path: &Path) -> Option<Target> {
@@ -95,28 +107,32 @@ fn at_line(path: &Path) -> Option<Target> {
     Some(Target { line: Some(line), ..Target::file(file.into()) })
 }
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
+fn walk(folder: &Path, found: &mut Found) -> Result<(), String> {
     let mut entries = fs::read_dir(folder)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| describe(folder, &error))?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') {
             continue;
         }
         let kind = entry.file_type().map_err(|error| describe(&path, &error))?;
         if kind.is_dir() {
-            walk(&path, found)?;
-        } else if is_transcript(&path) && path.is_file() {
-            found.push(path);
+            if PASSED_OVER.contains(&name.as_str()) {
+                *found.skipped.entry(format!("{name}/")).or_default() += 1;
+            } else {
+                walk(&path, found)?;
+            }
+        } else if Form::by_extension(&path).is_some() && path.is_file() {
+            found.pages.push(Target::file(path));
+        } else {
+            let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
+            *found.skipped.entry(extension.unwrap_or(name)).or_default() += 1;
         }
     }
     Ok(())
-}
-
-fn is_transcript(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "md" || extension == "txt")
 }
 
 /// Reads the whole text of a file.
@@ -162,15 +178,17 @@ mod tests {
     #[test]
     fn folders_are_walked_in_sorted_order() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["b.txt", "a/z.md", "a/y.txt", "c.rs", ".hidden/x.txt"] {
+        for name in ["b.txt", "a/z.md", "a/y.rst", "c.rs", "d.rs", ".hidden/x.txt", "node_modules/x.md"] {
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
         let found = collect(folder.path()).unwrap();
-        let paths = found.iter().map(|target| target.path().unwrap());
+        let paths = found.pages.iter().map(|target| target.path().unwrap());
         let names: Vec<_> = paths.map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
-        assert_eq!(names, ["a/y.txt", "a/z.md", "b.txt"].map(Path::new));
+        assert_eq!(names, ["a/y.rst", "a/z.md", "b.txt"].map(Path::new));
+        let skipped = [("node_modules/".to_owned(), 1), ("rs".to_owned(), 2)];
+        assert_eq!(found.skipped, BTreeMap::from(skipped));
     }
 
     #[test]

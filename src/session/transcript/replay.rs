@@ -1,17 +1,26 @@
 //! Runs examples: returns the output of an input in the form used by transcripts. Knows neither the recorded output nor
 //! where the text goes.
 
-use super::parse::{Document, Example};
-use crate::{Outcome, Session, SessionOptions};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::parse::{Document, Example, Manner};
+use crate::{Outcome, Said, Session, SessionOptions};
 
 /// The first line of Python's error reports.
 pub(crate) const TRACEBACK: &str = "Traceback (most recent call last):";
 
 /// The output of one example.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The output. Every line ends in `\n`.
     pub text: String,
+    /// The byte of the output at which the last shown value begins.
+    pub value: Option<usize>,
+    /// The class of the error, and the first line of its message.
+    pub error: Option<(String, String)>,
     /// The warnings.
     pub warnings: Vec<String>,
     /// Whether the input called `exit`. The rest of the session is not run.
@@ -26,16 +35,21 @@ pub fn replay(document: &Document) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        let mut session = Session::new(SessionOptions::default());
+        let mut run = Run::new(0);
         let mut ended = false;
         for example in &case.examples {
-            text.push_str(&example.input);
-            if !text.ends_with('\n') {
-                text.push('\n');
+            let is_shown = example.file.is_none();
+            if is_shown {
+                text.push_str(&example.input);
+                if !text.ends_with('\n') {
+                    text.push('\n');
+                }
             }
             if !ended && !example.options.skip {
-                let answer = answer(&mut session, example);
-                text.push_str(&answer.text);
+                let answer = run.answer(example);
+                if is_shown {
+                    text.push_str(&answer.text);
+                }
                 ended = answer.ended;
             }
         }
@@ -43,11 +57,61 @@ pub fn replay(document: &Document) -> String {
     text
 }
 
-/// Evaluates one example.
-pub fn answer(session: &mut Session, example: &Example) -> Answer {
-    let outcome = session.eval(example.language, &example.source);
-    let text = example.without_shown_dots(&printed(&outcome)).to_owned();
-    Answer { text, warnings: session.take_warnings(), ended: outcome.exit.is_some() }
+/// What a session has printed since the last example.
+#[derive(Default)]
+struct Recorded {
+    text: String,
+    /// The byte at which the last value begins.
+    value: Option<usize>,
+}
+
+/// A session that runs examples.
+pub(super) struct Run {
+    session: Session,
+    recorded: Rc<RefCell<Recorded>>,
+}
+
+impl Run {
+    /// Creates a session. `seed` takes the place of a seed that a program leaves out.
+    pub(super) fn new(seed: u64) -> Run {
+        let recorded: Rc<RefCell<Recorded>> = Rc::default();
+        let said = Rc::clone(&recorded);
+        let live = move |part: Said| {
+            let Ok(mut recorded) = said.try_borrow_mut() else { return };
+            if matches!(part, Said::Value(_)) {
+                recorded.value = Some(recorded.text.len());
+            }
+            recorded.text.push_str(&part.text());
+        };
+        let mut session = Session::new(SessionOptions { live: Some(Box::new(live)), seed, ..SessionOptions::default() });
+        // From now on, warnings are collected.
+        session.take_warnings();
+        Run { session, recorded }
+    }
+
+    /// Returns the flag that stops the running example.
+    pub(super) fn interrupt_flag(&self) -> Arc<AtomicBool> {
+        self.session.interrupt_flag()
+    }
+
+    /// Evaluates one example.
+    pub(super) fn answer(&mut self, example: &Example) -> Answer {
+        let outcome = match example.manner {
+            Manner::Prompt => self.session.eval(example.language, &example.source),
+            Manner::Script => self.session.run_script(example.language, &example.source, None),
+            Manner::Cell => self.session.eval_cell(&example.source),
+        };
+        let recorded = self.recorded.take();
+        let outcome = Outcome { text: recorded.text, ..outcome };
+        let text = example.without_shown_dots(&printed(&outcome)).to_owned();
+        let error = outcome.error.as_ref().map(|error| (error.kind.clone(), first_line(&error.message).to_owned()));
+        let warnings = self.session.take_warnings();
+        Answer { text, value: recorded.value, error, warnings, ended: outcome.exit.is_some() }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// Formats an outcome for a transcript: the printed text, and an error as three lines. The last of these has the kind
@@ -58,7 +122,7 @@ pub fn printed(outcome: &Outcome) -> String {
         text.push('\n');
     }
     if let Some(error) = &outcome.error {
-        let message = error.message.lines().next().unwrap_or_default();
+        let message = first_line(&error.message);
         let separator = if message.is_empty() { "" } else { ": " };
         // A recorded session shows the exception's text, which includes the line.
         let place = error.unread.zip(error.position).map(|(file, (line, _))| format!(" ({file}, line {line})"));

@@ -1,12 +1,13 @@
-//! Results of transcripts as text: one line per file, a line-by-line difference for each failed example, and totals.
+//! Results of pages as text: one line per file, a line-by-line difference for each failed example, and totals.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use owo_colors::{OwoColorize, Style};
 use similar::{ChangeTag, TextDiff};
 
+use super::judge::Kind;
 use super::parse::{Case, Example};
-use super::run::{CaseReport, FileReport, Verdict};
+use super::run::{CaseReport, FileReport, Standing, Verdict};
 
 /// The styles of a report's parts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,11 +36,17 @@ impl Palette {
 /// Counts over many files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Inputs, without skipped ones.
+    /// Inputs that agree with their page, and those that do not; without skipped ones, and those of `apart`.
     pub examples: Count,
-    /// Sessions.
+    /// Sessions. One fails if an example in it does.
     pub sessions: Count,
-    /// The number of fenced blocks that were not read, by their language, or by `no prompt`.
+    /// The number of examples that only had to run.
+    pub ran: usize,
+    /// The number of examples that cannot agree here.
+    pub apart: BTreeMap<Kind, usize>,
+    /// The number of failures that the baseline lists.
+    pub accepted: usize,
+    /// The number of blocks that were not read, by their language, or by `no prompt`.
     pub not_read: BTreeMap<String, usize>,
 }
 
@@ -78,10 +85,20 @@ impl Totals {
             self.sessions.add(false);
             return;
         };
-        for CaseReport { verdicts, .. } in cases.iter().filter(|case| case.is_asked()) {
-            self.sessions.add(verdicts.iter().all(Verdict::is_good));
-            for verdict in verdicts.iter().filter(|verdict| **verdict != Verdict::Skipped) {
-                self.examples.add(verdict.is_good());
+        for CaseReport { case, verdicts, .. } in cases.iter().filter(|case| case.is_asked()) {
+            self.sessions.add(!verdicts.iter().any(Verdict::is_bad));
+            for (example, verdict) in case.examples.iter().zip(verdicts) {
+                match (verdict, verdict.standing()) {
+                    (Verdict::Skipped, _) => {}
+                    // The statements of a set-up count only if they fail.
+                    (Verdict::Ran, _) if example.file.is_some() => {}
+                    (_, Standing::Apart(kind)) => *self.apart.entry(kind).or_default() += 1,
+                    (Verdict::Accepted, _) => self.accepted += 1,
+                    (verdict, standing) => {
+                        self.ran += usize::from(*verdict == Verdict::Ran);
+                        self.examples.add(standing == Standing::Good);
+                    }
+                }
             }
         }
     }
@@ -91,48 +108,63 @@ impl Totals {
         self.sessions.passed > 0 && self.sessions.failed == 0
     }
 
-    /// Returns the lines at the end of a run: what was not read, and the counts.
+    /// Returns whether everything was read, run and compared, and agrees.
+    pub fn all_confirmed(&self) -> bool {
+        self.all_passed() && self.not_read.is_empty() && self.apart.is_empty()
+    }
+
+    /// Returns the exit status: 1 if something failed, or nothing was run; 3 if nothing failed, but something is
+    /// missing here; else 0.
+    pub fn status(&self) -> i32 {
+        match self.all_passed() {
+            false => 1,
+            true if self.apart.contains_key(&Kind::Missing) => 3,
+            true => 0,
+        }
+    }
+
+    /// Returns the lines at the end of a run: what was not read and not compared, and the counts.
     pub fn render(&self, palette: &Palette) -> String {
         let style = if self.all_passed() { palette.good } else { palette.bad };
-        let not_read = self.not_read_text();
+        let mut text = listed(&self.not_read, "fence", "fences", "not read");
+        let apart = self.apart.iter().map(|(kind, number)| (kind.word().to_owned(), *number)).collect();
+        text.push_str(&listed(&apart, "example", "examples", "cannot agree here"));
+        if self.ran > 0 {
+            text.push_str(&format!("{} only ran: the page does not show the output\n", examples(self.ran)));
+        }
+        if self.accepted > 0 {
+            text.push_str(&format!("{} in the baseline\n", examples(self.accepted)));
+        }
         if self.sessions == Count::default() {
-            return format!("{not_read}{}\n", "no session found".style(style));
+            return format!("{text}{}\n", "no session found".style(style));
         }
-        format!("{not_read}examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
-    }
-
-    /// Returns a line on the blocks that were not read: `3 fences not read (julia 2, no prompt 1)`.
-    fn not_read_text(&self) -> String {
-        let number: usize = self.not_read.values().sum();
-        if number == 0 {
-            return String::new();
-        }
-        let mut kinds: Vec<_> = self.not_read.iter().collect();
-        kinds.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
-        // A mark is text of the page, and must not control the terminal.
-        let plain = |why: &str| why.chars().filter(|c| !c.is_control()).collect::<String>();
-        let kinds: Vec<_> = kinds.iter().map(|(why, number)| format!("{} {number}", plain(why))).collect();
-        format!("{number} fence{} not read ({})\n", if number == 1 { "" } else { "s" }, kinds.join(", "))
+        format!("{text}examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
     }
 }
 
-impl Verdict {
-    pub(super) fn is_good(&self) -> bool {
-        matches!(self, Verdict::Passed | Verdict::Skipped | Verdict::Updated | Verdict::Unasked)
+/// Returns a line on numbers of things by their kind, the most frequent first: `3 fences not read (julia 2, no prompt
+/// 1)`. Nothing if there are none.
+fn listed(kinds: &BTreeMap<String, usize>, one: &str, many: &str, what: &str) -> String {
+    let number: usize = kinds.values().sum();
+    if number == 0 {
+        return String::new();
     }
+    let mut kinds: Vec<_> = kinds.iter().collect();
+    kinds.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
+    // A mark is text of the page, and must not control the terminal.
+    let plain = |why: &str| why.chars().filter(|c| !c.is_control()).collect::<String>();
+    let kinds: Vec<_> = kinds.iter().map(|(why, number)| format!("{} {number}", plain(why))).collect();
+    format!("{number} {} {what} ({})\n", if number == 1 { one } else { many }, kinds.join(", "))
 }
 
-impl CaseReport {
-    /// Returns whether the session was selected to run.
-    pub(super) fn is_asked(&self) -> bool {
-        !self.verdicts.contains(&Verdict::Unasked)
-    }
+fn examples(number: usize) -> String {
+    format!("{number} example{}", if number == 1 { "" } else { "s" })
 }
 
 impl FileReport {
     /// Returns whether the file could be run and nothing in it failed.
     pub fn is_good(&self) -> bool {
-        let good = |cases: &Vec<CaseReport>| cases.iter().flat_map(|case| &case.verdicts).all(Verdict::is_good);
+        let good = |cases: &Vec<CaseReport>| !cases.iter().flat_map(|case| &case.verdicts).any(Verdict::is_bad);
         self.cases.as_ref().is_ok_and(good)
     }
 
@@ -173,7 +205,14 @@ impl FileReport {
         for CaseReport { case, verdicts, .. } in cases {
             for (example, verdict) in case.examples.iter().zip(verdicts) {
                 self.push_failure(&mut text, palette, case, example, verdict);
+                if matches!(verdict, Verdict::Differs(_) | Verdict::Broken(_)) {
+                    text.push_str(&hanging(example.line, verdicts, "    ", "\n"));
+                }
             }
+        }
+        text.push_str(&self.apart(palette, cases, quiet));
+        if let Some(advice) = &self.advice {
+            text.push_str(&format!("{}: {advice}\n", self.target.name()));
         }
         if let Some(reason) = &self.not_updated {
             text.push_str(&format!("{}: {reason}\n", self.target.name()));
@@ -196,12 +235,14 @@ impl FileReport {
         let detail = match verdict {
             Verdict::Differs(printed) => difference(palette, &example.expected, printed),
             Verdict::Broken(reason) => format!("    {}\n", reason.style(palette.bad)),
-            Verdict::Passed | Verdict::Skipped | Verdict::Updated | Verdict::Unasked => return,
+            _ => return,
         };
-        let place = format!("{}:{}", self.target.name(), example.line);
+        let file = example.file.clone().unwrap_or_else(|| self.target.name());
+        let place = format!("{file}:{}", example.line);
         text.push_str(&format!("{}", place.style(palette.place)));
-        if !case.name.is_empty() {
-            text.push_str(&format!(" {}", format!("({})", case.name).style(palette.dim)));
+        let name = if case.name.is_empty() { &example.heading } else { &case.name };
+        if !name.is_empty() {
+            text.push_str(&format!(" {}", format!("({name})").style(palette.dim)));
         }
         text.push('\n');
         for line in example.input.lines() {
@@ -210,23 +251,83 @@ impl FileReport {
         text.push_str(&detail);
     }
 
+    /// Returns the lines on examples that cannot agree here: one for each thing that is missing, and one for each other
+    /// kind.
+    fn apart(&self, palette: &Palette, cases: &[CaseReport], quiet: bool) -> String {
+        let mut text = String::new();
+        let mut lines: BTreeMap<Kind, BTreeSet<usize>> = BTreeMap::new();
+        for CaseReport { case, verdicts, .. } in cases {
+            for (example, verdict) in case.examples.iter().zip(verdicts) {
+                match verdict {
+                    Verdict::Apart(Kind::Missing, printed) => {
+                        let error = printed.trim_end().lines().next_back().unwrap_or_default();
+                        let file = example.file.clone().unwrap_or_else(|| self.target.name());
+                        let place = format!("{file}:{}", example.line);
+                        let hanging = hanging(example.line, verdicts, " (", ")");
+                        text.push_str(&format!("{}: missing here: {error}{hanging}\n", place.style(palette.place)));
+                    }
+                    Verdict::Apart(kind, _) | Verdict::Follows { kind: Some(kind), .. } if *kind != Kind::Missing => {
+                        lines.entry(*kind).or_default().insert(example.line);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (kind, lines) in lines.iter().filter(|_| !quiet) {
+            let why = match kind {
+                Kind::Random => "random values without a seed",
+                Kind::Address => "addresses",
+                Kind::Time => "times",
+                Kind::Device => "a device that is not here",
+                Kind::Missing => "something missing",
+            };
+            let places: Vec<_> = lines.iter().map(usize::to_string).collect();
+            let word = if places.len() == 1 { "line" } else { "lines" };
+            let line = format!("{}: cannot agree: {why}, {word} {}", self.target.name(), places.join(", "));
+            text.push_str(&format!("{}\n", line.style(palette.dim)));
+        }
+        text
+    }
+
     fn summary(&self, palette: &Palette, cases: &[CaseReport]) -> String {
-        let count = |wanted: fn(&Verdict) -> bool| {
-            cases.iter().flat_map(|case| &case.verdicts).filter(|verdict| wanted(verdict)).count()
+        let all = || {
+            let pairs = cases.iter().flat_map(|report| report.case.examples.iter().zip(&report.verdicts));
+            // The statements of a set-up count only if they fail.
+            pairs.filter(|(example, verdict)| example.file.is_none() || **verdict != Verdict::Ran)
         };
+        let count = |wanted: fn(&Verdict) -> bool| all().filter(|(_, verdict)| wanted(verdict)).count();
+        let mut apart: BTreeMap<Kind, usize> = BTreeMap::new();
+        for (_, verdict) in all() {
+            if let Standing::Apart(kind) = verdict.standing() {
+                *apart.entry(kind).or_default() += 1;
+            }
+        }
         let counts: Vec<_> = [
             (count(|verdict| *verdict == Verdict::Passed), "passed"),
-            (count(|verdict| !verdict.is_good()), "failed"),
+            (count(|verdict| *verdict == Verdict::Ran), "ran"),
+            (count(Verdict::is_bad), "failed"),
+            (count(|verdict| *verdict == Verdict::Accepted), "in the baseline"),
             (count(|verdict| *verdict == Verdict::Updated), "updated"),
             (count(|verdict| *verdict == Verdict::Skipped), "skipped"),
         ]
         .into_iter()
+        .chain(apart.into_iter().map(|(kind, number)| (number, kind.word())))
         .filter(|(number, _)| *number > 0)
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
         let counts = if counts.is_empty() { "no examples".to_owned() } else { counts.join(", ") };
         let mark = if self.is_good() { "ok  ".style(palette.good) } else { "FAIL".style(palette.bad) };
         format!("{mark} {}: {counts}\n", self.target.name())
+    }
+}
+
+/// Returns how many examples hang on the one at a line, between two texts; nothing if there are none.
+fn hanging(line: usize, verdicts: &[Verdict], before: &str, after: &str) -> String {
+    let is_hanging = |verdict: &&Verdict| matches!(verdict, Verdict::Follows { line: root, .. } if *root == line);
+    match verdicts.iter().filter(is_hanging).count() {
+        0 => String::new(),
+        1 => format!("{before}1 more example hangs on it{after}"),
+        number => format!("{before}{number} more examples hang on it{after}"),
     }
 }
 
@@ -265,9 +366,10 @@ mod tests {
         let target = Target::file("dir/a.txt".into());
         FileReport {
             target,
-            cases: Ok(vec![CaseReport { case, verdicts, warnings: Vec::new() }]),
+            cases: Ok(vec![CaseReport::of_verdicts(case, verdicts)]),
             not_read: BTreeMap::new(),
             not_updated: None,
+            advice: None,
         }
     }
 

@@ -1,33 +1,43 @@
-//! Runs many transcripts: files in parallel on all cores, every session on its own thread. Endless examples are
-//! interrupted. Returns reports in file order; prints nothing.
+//! Runs many pages: files in parallel on all cores, every session on its own thread. Endless examples are interrupted.
+//! Returns reports in file order; prints nothing.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::compare::matches;
-use super::files::Target;
-use super::parse::{Case, Document, Example};
-use super::replay::{Answer, answer};
+use tensor::ops::random::missing_seed;
+
+use super::baseline::Baseline;
+use super::code::file_examples;
+use super::docstrings::add_module;
+use super::files::{Target, read_text};
+use super::judge::{Judge, Kind, depends_on_seed};
+use super::names::bound;
+use super::parse::{Case, Document, Example, Form, Reading};
+use super::replay::{Answer, Run};
 use super::stack::spawn_with_big_stack;
-use super::update::rewrite;
-use crate::{Session, SessionOptions};
 
 /// The conditions for running examples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// Whether to rewrite recorded outputs that differ.
     pub update: bool,
-    /// The time limit for one example.
-    pub limit: Duration,
+    /// The time limit for one example; `None` for no limit.
+    pub limit: Option<Duration>,
     /// Run only sessions whose name, or whose file name, contains this.
     pub filter: Option<String>,
+    /// How pages are read that do not say it themselves.
+    pub reading: Reading,
+    /// A file of Python that every session runs first: its name and its text.
+    pub setup: Option<(String, String)>,
+    /// Failures that are accepted.
+    pub baseline: Option<Arc<Baseline>>,
 }
 
 /// The verdict on an example.
@@ -35,16 +45,53 @@ pub struct Terms {
 pub enum Verdict {
     /// The output was as recorded.
     Passed,
+    /// The example ran without an error, and the page does not show its output.
+    Ran,
     /// The example is marked not to run.
     Skipped,
     /// The example belongs to a session that was not selected.
     Unasked,
     /// The output differed, and was written into the file.
     Updated,
+    /// The output differed, as the baseline says.
+    Accepted,
     /// The output differed; this is the new one.
     Differs(String),
     /// There is no output to compare, for this reason.
     Broken(String),
+    /// The output differed, and cannot be the recorded one here.
+    Apart(Kind, String),
+    /// The output differed because an earlier example failed, or could not run here.
+    Follows {
+        /// The line of the earlier example.
+        line: usize,
+        /// Its kind; `None` if it failed.
+        kind: Option<Kind>,
+        printed: String,
+    },
+}
+
+/// What a verdict means for the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Good,
+    /// The page is neither confirmed nor refuted.
+    Apart(Kind),
+    Bad,
+}
+
+impl Verdict {
+    pub(super) fn standing(&self) -> Standing {
+        match self {
+            Verdict::Apart(kind, _) | Verdict::Follows { kind: Some(kind), .. } => Standing::Apart(*kind),
+            Verdict::Differs(_) | Verdict::Broken(_) | Verdict::Follows { kind: None, .. } => Standing::Bad,
+            _ => Standing::Good,
+        }
+    }
+
+    pub(super) fn is_bad(&self) -> bool {
+        self.standing() == Standing::Bad
+    }
 }
 
 /// One session's results.
@@ -56,19 +103,25 @@ pub struct CaseReport {
     pub verdicts: Vec<Verdict>,
     /// The warnings, each with the line of the example.
     pub warnings: Vec<(usize, String)>,
+    /// The bytes of outputs at which a value begins, by the index of the example.
+    pub(super) values: BTreeMap<usize, usize>,
+    /// Whether a random number was drawn without a seed.
+    is_unseeded: bool,
 }
 
 /// One file's results.
 #[derive(Debug)]
 pub struct FileReport {
-    /// The transcript that was run.
+    /// The page that was run.
     pub target: Target,
     /// Every session with the verdicts on its examples, or the reason why the file could not be run.
     pub cases: Result<Vec<CaseReport>, String>,
-    /// The number of fenced blocks that were not read, by their language, or by `no prompt`.
+    /// The number of blocks that were not read, by their language, or by `no prompt`.
     pub not_read: BTreeMap<String, usize>,
     /// The reason why the file could not be updated.
     pub not_updated: Option<String>,
+    /// Advice on the page as a whole.
+    pub advice: Option<String>,
 }
 
 /// Runs `files` and passes the reports to `take` in order, each as soon as it and all before it are ready. Ends early
@@ -108,80 +161,189 @@ pub fn run_files(files: &[Target], terms: &Terms, mut take: impl FnMut(FileRepor
 
 /// Runs all sessions of a file on this thread, without a time limit.
 pub fn run_here(target: &Target) -> FileReport {
-    let terms = Terms { update: false, limit: Duration::MAX, filter: None };
-    run_by(target, &terms, run_case_here)
+    run_by(target, &Terms::default(), |case, seed| {
+        let mut taken = Taken::new(case);
+        let mut run = Run::new(seed);
+        for example in &case.examples {
+            if taken.take_unrun(example) {
+                continue;
+            }
+            if taken.take(example, run.answer(example)) {
+                break;
+            }
+        }
+        taken.finish(ENDED.to_owned(), missing_seed::is_used())
+    })
 }
 
 fn run_file(target: &Target, terms: &Terms) -> FileReport {
-    run_by(target, terms, |case| run_case(case, terms.limit))
+    run_by(target, terms, |case, seed| run_case(case, seed, terms.limit))
 }
 
-fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>) -> CaseReport) -> FileReport {
-    let (cases, not_read) = (Ok(Vec::new()), BTreeMap::new());
-    let mut report = FileReport { target: target.clone(), cases, not_read, not_updated: None };
-    let (text, form) = match target.read() {
-        Ok(read) => read,
+fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>, u64) -> (CaseReport, Vec<String>)) -> FileReport {
+    let mut report = FileReport {
+        target: target.clone(),
+        cases: Ok(Vec::new()),
+        not_read: BTreeMap::new(),
+        not_updated: None,
+        advice: None,
+    };
+    let document = match read(target, terms) {
+        Ok(document) => document,
         Err(error) => {
             report.cases = Err(error);
             return report;
         }
     };
-    let Document { cases, not_read } = Document::parse(&text, form);
+    let Document { cases, not_read, .. } = document;
     report.not_read = not_read;
-    let asked = target.line.and_then(|line| cases.iter().rposition(|case| case.examples[0].line <= line));
+    let first_line = |case: &Case| case.examples.iter().find(|example| example.file.is_none()).map_or(0, |first| first.line);
+    let asked = target.line.and_then(|line| cases.iter().rposition(|case| first_line(case) <= line));
     let is_asked = |index: usize, case: &Case| {
         let is_named = |text: &String| case.name.contains(text) || target.name().contains(text);
         (target.line.is_none() || asked == Some(index)) && terms.filter.as_ref().is_none_or(is_named)
     };
     let run = |(index, case): (usize, Case)| {
-        if is_asked(index, &case) {
-            return run_case(&Arc::new(case));
+        let case = Arc::new(case);
+        if !is_asked(index, &case) {
+            let verdicts = vec![Verdict::Unasked; case.examples.len()];
+            return CaseReport::of_verdicts(case, verdicts);
         }
-        let verdicts = vec![Verdict::Unasked; case.examples.len()];
-        CaseReport { case: Arc::new(case), verdicts, warnings: Vec::new() }
+        let (mut report, printed) = run_case(&case, 0);
+        if report.is_unseeded && report.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Differs(_))) {
+            let (_, reseeded) = run_case(&case, 1);
+            report.tell_random(&printed, &reseeded);
+        }
+        report
     };
-    report.cases = Ok(cases.into_iter().enumerate().map(run).collect());
+    let mut cases: Vec<CaseReport> = cases.into_iter().enumerate().map(run).collect();
+    report.advice = on_headings(&cases);
+    if let Some(baseline) = &terms.baseline {
+        cases.iter_mut().for_each(|case| baseline.accept(&target.name(), case));
+    }
+    report.cases = Ok(cases);
     if terms.update {
         report.update(|_, _, _| true);
     }
     report
 }
 
-impl FileReport {
-    /// Writes differing outputs into the file if `accepts` agrees, and marks them as updated.
-    pub fn update(&mut self, mut accepts: impl FnMut(&Case, &Example, &str) -> bool) {
-        self.not_updated = self.try_to_update(&mut accepts).err();
+/// Reads a page, with the files that its sessions run first.
+fn read(target: &Target, terms: &Terms) -> Result<Document, String> {
+    let (text, form) = target.read()?;
+    let fault = |fault: String| format!("{}: {fault}", target.name());
+    let mut document = Document::read(&text, form, &terms.reading).map_err(fault)?;
+    if form == Form::Docstrings {
+        add_module(&mut document.cases, &text, &target.name());
+    }
+    let folder = target.path().and_then(Path::parent).unwrap_or(Path::new(""));
+    let mut setup = match &terms.setup {
+        Some((name, text)) => file_examples(text, name),
+        None => Vec::new(),
+    };
+    for file in &document.settings.setup {
+        let file = folder.join(file);
+        setup.extend(file_examples(&read_text(&file)?, &file.display().to_string()));
+    }
+    if !setup.is_empty() {
+        document.cases.iter_mut().for_each(|case| drop(case.examples.splice(0..0, setup.iter().cloned())));
+    }
+    Ok(document)
+}
+
+/// Returns advice if sessions fail because a name is bound in an earlier one.
+fn on_headings(cases: &[CaseReport]) -> Option<String> {
+    let mut earlier: BTreeSet<&str> = BTreeSet::new();
+    for report in cases {
+        let mut own: BTreeSet<&str> = BTreeSet::new();
+        for (example, verdict) in report.case.examples.iter().zip(&report.verdicts) {
+            let printed = match verdict {
+                Verdict::Differs(printed) => printed.as_str(),
+                _ => "",
+            };
+            let unknown = printed.rsplit_once("NameError: name '").and_then(|(_, rest)| rest.split('\'').next());
+            if let Some(name) = unknown.filter(|name| earlier.contains(name)) {
+                return Some(format!(
+                    "line {}: `{name}` is bound in an earlier session; --session page makes one session of a page",
+                    example.line
+                ));
+            }
+            own.extend(bound(example.language, &example.source));
+        }
+        earlier.extend(own);
+    }
+    None
+}
+
+impl CaseReport {
+    /// The report of a session with these verdicts.
+    pub(super) fn of_verdicts(case: Arc<Case>, verdicts: Vec<Verdict>) -> CaseReport {
+        CaseReport { case, verdicts, warnings: Vec::new(), values: BTreeMap::new(), is_unseeded: false }
     }
 
-    fn try_to_update(&mut self, accepts: &mut dyn FnMut(&Case, &Example, &str) -> bool) -> Result<(), String> {
-        let Ok(cases) = &mut self.cases else { return Ok(()) };
-        let mut answers: Vec<(&Example, Option<&str>)> = Vec::new();
-        let mut accepted = Vec::new();
-        for (at, report) in cases.iter().enumerate() {
-            for (index, (example, verdict)) in report.case.examples.iter().zip(&report.verdicts).enumerate() {
-                let printed = match verdict {
-                    Verdict::Differs(printed) if accepts(&report.case, example, printed) => Some(printed.as_str()),
-                    _ => None,
-                };
-                if printed.is_some() {
-                    accepted.push((at, index));
-                }
-                answers.push((example, printed));
+    /// Returns whether the session was selected to run.
+    pub(super) fn is_asked(&self) -> bool {
+        !self.verdicts.contains(&Verdict::Unasked)
+    }
+
+    /// Marks outputs that depend on the seed, given those of a run with another one.
+    fn tell_random(&mut self, printed: &[String], reseeded: &[String]) {
+        let outputs = printed.iter().zip(reseeded);
+        for ((verdict, example), (first, second)) in self.verdicts.iter_mut().zip(&self.case.examples).zip(outputs) {
+            if let Verdict::Differs(printed) = verdict
+                && depends_on_seed(&example.expected, first, second)
+            {
+                *verdict = Verdict::Apart(Kind::Random, std::mem::take(printed));
             }
         }
-        if accepted.is_empty() {
-            return Ok(());
+    }
+}
+
+/// The results of a session so far.
+struct Taken {
+    report: CaseReport,
+    judge: Judge,
+    /// The outputs of all examples.
+    printed: Vec<String>,
+}
+
+impl Taken {
+    fn new(case: &Arc<Case>) -> Taken {
+        let report = CaseReport::of_verdicts(Arc::clone(case), Vec::with_capacity(case.examples.len()));
+        Taken { report, judge: Judge::default(), printed: Vec::new() }
+    }
+
+    fn push(&mut self, verdict: Verdict, printed: String) {
+        self.report.verdicts.push(verdict);
+        self.printed.push(printed);
+    }
+
+    /// Takes the verdict on an example that is not run. Returns whether there is one.
+    fn take_unrun(&mut self, example: &Example) -> bool {
+        let verdict = unrun(example);
+        let is_unrun = verdict.is_some();
+        verdict.into_iter().for_each(|verdict| self.push(verdict, String::new()));
+        is_unrun
+    }
+
+    /// Takes an answer. Returns whether the session has ended.
+    fn take(&mut self, example: &Example, mut answer: Answer) -> bool {
+        let warnings = std::mem::take(&mut answer.warnings);
+        self.report.warnings.extend(warnings.into_iter().map(|warning| (example.line, warning)));
+        if let Some(value) = answer.value {
+            self.report.values.insert(self.report.verdicts.len(), value);
         }
-        let path = self.target.path().ok_or("not updated: standard input is not a file")?;
-        let (text, form) = self.target.read()?;
-        let new = rewrite(&text, form, &answers)?;
-        fs::write(path, new).map_err(|error| format!("not updated: {error}"))?;
-        for (at, index) in accepted {
-            if let Some(verdict) = cases.get_mut(at).and_then(|case| case.verdicts.get_mut(index)) {
-                *verdict = Verdict::Updated;
-            }
-        }
-        Ok(())
+        let (ended, printed) = (answer.ended, answer.text.clone());
+        let verdict = self.judge.verdict(example, answer);
+        self.push(verdict, printed);
+        ended
+    }
+
+    fn finish(mut self, fate: String, is_unseeded: bool) -> (CaseReport, Vec<String>) {
+        let count = self.report.case.examples.len();
+        self.report.verdicts.resize(count, Verdict::Broken(fate));
+        self.report.is_unseeded = is_unseeded;
+        (self.report, self.printed)
     }
 }
 
@@ -192,64 +354,42 @@ const GRACE: Duration = Duration::from_secs(5);
 enum Message {
     Started(Arc<AtomicBool>),
     Answered(Answer),
-}
-
-fn run_case_here(case: &Arc<Case>) -> CaseReport {
-    let (mut verdicts, mut warnings) = (Vec::with_capacity(case.examples.len()), Vec::new());
-    let mut session = fresh_session();
-    for example in &case.examples {
-        if let Some(verdict) = unrun(example) {
-            verdicts.push(verdict);
-            continue;
-        }
-        let answer = answer(&mut session, example);
-        verdicts.push(judge(example, answer.text));
-        warnings.extend(answer.warnings.into_iter().map(|warning| (example.line, warning)));
-        if answer.ended {
-            break;
-        }
-    }
-    verdicts.resize(case.examples.len(), Verdict::Broken(ENDED.to_owned()));
-    CaseReport { case: Arc::clone(case), verdicts, warnings }
-}
-
-/// Creates a session that collects its warnings.
-fn fresh_session() -> Session {
-    let mut session = Session::new(SessionOptions::default());
-    session.take_warnings();
-    session
+    /// The session is over. Says whether a random number was drawn without a seed.
+    Done(bool),
 }
 
 /// The reason why the examples after a call of `exit` were not run.
 const ENDED: &str = "the session has ended";
 
-fn run_case(case: &Arc<Case>, limit: Duration) -> CaseReport {
-    let (mut verdicts, mut warnings) = (Vec::with_capacity(case.examples.len()), Vec::new());
+/// Runs a session on its own thread. Returns the outputs of its examples too.
+fn run_case(case: &Arc<Case>, seed: u64, limit: Option<Duration>) -> (CaseReport, Vec<String>) {
+    let mut taken = Taken::new(case);
     let (sender, receiver) = channel();
     let theirs = Arc::clone(case);
     // A session that ignores the interrupt keeps its thread. The thread is not joined, so that other sessions do not
     // wait.
-    let fate = match spawn_with_big_stack("session", move || session_thread(&theirs, &sender)) {
-        Ok(_detached) => watch(case, &receiver, limit, &mut verdicts, &mut warnings),
-        Err(error) => format!("cannot start a thread for the session: {error}"),
+    let (fate, is_unseeded) = match spawn_with_big_stack("session", move || session_thread(&theirs, seed, &sender)) {
+        Ok(_detached) => watch(case, &receiver, limit.unwrap_or(Duration::MAX), &mut taken),
+        Err(error) => (format!("cannot start a thread for the session: {error}"), false),
     };
-    verdicts.resize(case.examples.len(), Verdict::Broken(fate));
-    CaseReport { case: Arc::clone(case), verdicts, warnings }
+    taken.finish(fate, is_unseeded)
 }
 
-fn session_thread(case: &Case, sender: &Sender<Message>) {
+fn session_thread(case: &Case, seed: u64, sender: &Sender<Message>) {
     // A session is bound to its thread, so it is created here.
-    let mut session = fresh_session();
-    if sender.send(Message::Started(session.interrupt_flag())).is_err() {
+    let mut run = Run::new(seed);
+    if sender.send(Message::Started(run.interrupt_flag())).is_err() {
         return;
     }
     for example in case.examples.iter().filter(|example| unrun(example).is_none()) {
-        let answer = answer(&mut session, example);
+        let answer = run.answer(example);
         let ended = answer.ended;
         if sender.send(Message::Answered(answer)).is_err() || ended {
-            return;
+            break;
         }
     }
+    // Nobody may be listening any more.
+    let _ = sender.send(Message::Done(missing_seed::is_used()));
 }
 
 /// Returns the verdict on an example that is not run.
@@ -260,47 +400,36 @@ fn unrun(example: &Example) -> Option<Verdict> {
     }
 }
 
-/// Collects the answers of a session's thread. Returns the reason why the remaining examples have none.
-fn watch(
-    case: &Case,
-    receiver: &Receiver<Message>,
-    limit: Duration,
-    verdicts: &mut Vec<Verdict>,
-    warnings: &mut Vec<(usize, String)>,
-) -> String {
-    let broke_off = || "the session ended unexpectedly".to_owned();
+/// Collects the answers of a session's thread. Returns the reason why the remaining examples have none, and whether a
+/// random number was drawn without a seed.
+fn watch(case: &Case, receiver: &Receiver<Message>, limit: Duration, taken: &mut Taken) -> (String, bool) {
+    let broke_off = || ("the session ended unexpectedly".to_owned(), false);
     let Ok(Message::Started(interrupt)) = receiver.recv() else {
         return broke_off();
     };
     for example in &case.examples {
-        if let Some(verdict) = unrun(example) {
-            verdicts.push(verdict);
+        if taken.take_unrun(example) {
             continue;
         }
         let too_slow = || format!("interrupted after {} s", limit.as_secs_f64());
         match receiver.recv_timeout(limit) {
             Ok(Message::Answered(answer)) => {
-                verdicts.push(judge(example, answer.text));
-                warnings.extend(answer.warnings.into_iter().map(|warning| (example.line, warning)));
-                if answer.ended {
-                    return ENDED.to_owned();
+                if taken.take(example, answer) {
+                    break;
                 }
             }
-            Ok(Message::Started(_)) | Err(RecvTimeoutError::Disconnected) => return broke_off(),
+            Ok(Message::Started(_) | Message::Done(_)) | Err(RecvTimeoutError::Disconnected) => return broke_off(),
             Err(RecvTimeoutError::Timeout) => {
                 interrupt.store(true, Ordering::Relaxed);
-                verdicts.push(Verdict::Broken(too_slow()));
+                taken.push(Verdict::Broken(too_slow()), String::new());
                 if receiver.recv_timeout(GRACE).is_err() {
-                    return "the session is still busy with an earlier example".to_owned();
+                    return ("the session is still busy with an earlier example".to_owned(), false);
                 }
             }
         }
     }
-    broke_off()
-}
-
-fn judge(example: &Example, printed: String) -> Verdict {
-    if matches(&example.expected, &printed, &example.options) { Verdict::Passed } else { Verdict::Differs(printed) }
+    let is_unseeded = matches!(receiver.recv_timeout(GRACE), Ok(Message::Done(true)));
+    (ENDED.to_owned(), is_unseeded)
 }
 
 #[cfg(test)]
@@ -310,7 +439,7 @@ mod tests {
 
     fn verdicts(text: &str, limit: Duration) -> Vec<Verdict> {
         let document = Document::parse(text, Form::Text);
-        run_case(&Arc::new(document.cases[0].clone()), limit).verdicts
+        run_case(&Arc::new(document.cases[0].clone()), 0, Some(limit)).0.verdicts
     }
 
     #[test]
@@ -334,5 +463,33 @@ mod tests {
             Verdict::Broken("the session has ended".to_owned()),
         ];
         assert_eq!(verdicts(text, Duration::from_secs(60)), wanted);
+    }
+
+    #[test]
+    fn random_values_are_told_from_wrong_ones() {
+        let text = "\
+>>> x = torch.rand(2)
+>>> x
+tensor([0.1, 0.2])
+>>> x.shape
+torch.Size([2])
+>>> x.view(1, 2)
+tensor([0.1, 0.2])
+>>> y = torch.manual_seed(0)
+>>> torch.rand(1)
+tensor([0.5])
+>>> import numpy as np
+>>> np.random.rand()
+0.5
+";
+        let report = run_here(&Target::named("a.txt", &text.replace(">>> x = ", "A page.\n\n>>> x = ")));
+        let kinds = |verdict: &Verdict| match verdict {
+            Verdict::Passed => "passed",
+            Verdict::Apart(kind, _) => kind.word(),
+            _ => "differs",
+        };
+        let found: Vec<_> = report.cases.unwrap()[0].verdicts.iter().map(kinds).collect();
+        let wanted = ["passed", "random", "passed", "differs", "passed", "differs", "passed", "random"];
+        assert_eq!(found, wanted);
     }
 }

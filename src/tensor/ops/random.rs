@@ -15,6 +15,7 @@
 mod continuous;
 mod discrete;
 mod generator;
+pub mod missing_seed;
 mod multinomial;
 mod real;
 mod single;

@@ -1,6 +1,7 @@
 //! The Mersenne Twister (MT19937) as in PyTorch's CPU generator: seeding, words, saved state, and the normal sample
 //! cached for the next call. Independent of dtypes and tensors.
 
+use super::missing_seed;
 use crate::parallel::vectorised;
 use crate::system::{Machine, System};
 
@@ -38,6 +39,8 @@ pub struct Generator {
     next: usize,
     /// Box–Muller generates normal numbers in pairs; the second one is cached here, across calls and dtypes.
     cached_normal: Option<f64>,
+    /// Whether the program has not given a seed.
+    is_unseeded: bool,
 }
 
 impl Default for Generator {
@@ -54,9 +57,14 @@ impl Generator {
 
     /// Creates a generator with this seed.
     pub fn seeded(seed: u64) -> Self {
-        let mut generator = Generator { seed, words: [0; WORDS], next: 0, cached_normal: None };
+        let mut generator = Generator { seed, words: [0; WORDS], next: 0, cached_normal: None, is_unseeded: false };
         generator.manual_seed(seed);
         generator
+    }
+
+    /// Creates a generator that the program has not seeded.
+    pub fn unseeded() -> Self {
+        Generator { is_unseeded: true, ..Generator::seeded(missing_seed::get()) }
     }
 
     /// Restarts the stream. A negative Python seed is passed as its two's complement (`seed as u64`).
@@ -66,6 +74,7 @@ impl Generator {
         self.seed = seed;
         self.next = 0;
         self.cached_normal = None;
+        self.is_unseeded = false;
         let mut word = seed as u32;
         for (index, slot) in (0u32..).zip(&mut self.words) {
             if index > 0 {
@@ -79,6 +88,7 @@ impl Generator {
     pub fn seed(&mut self) -> u64 {
         let seed = System::entropy();
         self.manual_seed(seed);
+        self.is_unseeded = true;
         seed
     }
 
@@ -196,6 +206,9 @@ impl Generator {
 
     /// Computes the next 624 words from the last ones.
     fn renew(&mut self) {
+        if self.is_unseeded {
+            missing_seed::note();
+        }
         let words = &mut self.words;
         vectorised(|| {
             for i in 0..WORDS - SHIFT {

@@ -1,0 +1,122 @@
+//! The names in a source: those it binds, and all that it mentions. Finds them in the text, so that a source that does
+//! not parse has names too.
+
+use crate::Language;
+use crate::logical::statements;
+
+/// Returns the words of a source that may be names.
+pub(super) fn words(source: &str) -> impl Iterator<Item = &str> {
+    source
+        .split(|next: char| !(next.is_alphanumeric() || next == '_'))
+        .filter(|word| word.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+}
+
+/// Returns the names that a source binds: by assignments, imports, definitions, loops and `with`.
+pub(super) fn bound(language: Language, source: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    match language {
+        Language::Python => {
+            for range in statements(source) {
+                let statement = source.get(range).unwrap_or_default();
+                statement.lines().for_each(|line| bound_in_line(line.trim(), &mut names));
+            }
+        }
+        Language::Rhai => source.split(['\n', ';']).for_each(|line| bound_in_line(line.trim(), &mut names)),
+    }
+    names
+}
+
+fn bound_in_line<'a>(line: &'a str, names: &mut Vec<&'a str>) {
+    let first_word = |text: &'a str| words(text).next();
+    if let Some(rest) = line.strip_prefix("import ") {
+        // `import a.b` binds `a`.
+        names.extend(rest.split(',').filter_map(|part| first_word(after(part, " as ").unwrap_or(part))));
+    } else if let Some((_, rest)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
+        let parts = rest.trim_matches(['(', ')']).split(',');
+        names.extend(parts.filter_map(|part| first_word(after(part, " as ").unwrap_or(part))));
+    } else if let Some(rest) = ["def ", "async def ", "class ", "fn "].iter().find_map(|head| line.strip_prefix(head)) {
+        names.extend(first_word(rest));
+    } else if let Some(rest) = line.strip_prefix("for ") {
+        names.extend(rest.split_once(" in ").into_iter().flat_map(|(targets, _)| words(targets)));
+    } else if let Some(rest) = line.strip_prefix("with ") {
+        names.extend(after(rest, " as ").and_then(first_word));
+    } else {
+        let line = line.strip_prefix("let ").unwrap_or(line);
+        let mut rest = line;
+        // All targets of `a = b = 1`, up to the value.
+        while let Some(at) = assignment(rest) {
+            let target = rest.get(..at).unwrap_or_default();
+            if has_call(target) {
+                break;
+            }
+            let target = target.split(':').next().unwrap_or(target).trim_end_matches(['+', '-', '*', '/', '@', '|', '&']);
+            names.extend(target.split(',').filter_map(|part| {
+                let part = part.trim_matches([' ', '(', ')', '[', ']', '*']);
+                // `x[0] = 1` and `x.y = 1` change `x`.
+                words(part).next()
+            }));
+            rest = rest.get(at + 1..).unwrap_or_default();
+        }
+    }
+}
+
+/// Returns whether a text calls something, and so is not the target of an assignment.
+fn has_call(text: &str) -> bool {
+    let mut opened = text.match_indices('(').map(|(at, _)| text.get(..at).unwrap_or_default());
+    opened.any(|before| before.ends_with(|last: char| last.is_alphanumeric() || "_])".contains(last)))
+}
+
+fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.split_once(mark).map(|(_, after)| after)
+}
+
+/// Returns the place of the first `=` that assigns: not of `==`, `<=`, or a keyword in a call.
+fn assignment(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' | b'\'' | b'#' => return None,
+            b'=' if depth == 0 => {
+                let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+                let is_other = bytes.get(at + 1) == Some(&b'=') || matches!(before, Some(b'=' | b'<' | b'>' | b'!'));
+                if !is_other {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_source_binds() {
+        let rows: &[(&str, &[&str])] = &[
+            ("x = 1", &["x"]),
+            ("x == 1", &[]),
+            ("a, (b, *c) = f(d=1)", &["a", "b", "c"]),
+            ("a = b = 1", &["a", "b"]),
+            ("x[0] = 1\ny.z += 2", &["x", "y"]),
+            ("f(x=1)", &[]),
+            ("import a.b, c as d", &["a", "d"]),
+            ("from m import (a, b as c)", &["a", "c"]),
+            ("def f(x):\n    y = 1\n", &["f", "y"]),
+            ("class A(B):\n    pass", &["A"]),
+            ("for i, j in x:\n    k = i", &["i", "j", "k"]),
+            ("with f() as g:\n    pass", &["g"]),
+            ("x: int = 3", &["x"]),
+            ("print('a = 1')", &[]),
+        ];
+        for (source, wanted) in rows {
+            assert_eq!(bound(Language::Python, source), *wanted, "{source}");
+        }
+        assert_eq!(bound(Language::Rhai, "let x = 1; y = 2;\nfn f(a) { a }"), ["x", "y", "f"]);
+    }
+}
