@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,7 @@ use tensorsh::tensor::system::{Machine, System};
 const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
        tensorsh [OPTIONS] FILE [ARGS]...         a script, in Python if it ends in .py
+       tensorsh [OPTIONS] --keep-going FILE.py   a script in Python, to its end whatever fails
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update | --review] [--filter TEXT] PATH...
        tensorsh [OPTIONS] replay FILE...
@@ -64,6 +65,13 @@ struct Cli {
     /// Read them as Rhai, whatever the settings file says
     #[arg(long)]
     rhai: bool,
+
+    /// Run a script in Python statement by statement, and go on after a statement that fails
+    ///
+    /// Each failure is reported on standard error, and the last line there counts them. Lines that only IPython reads
+    /// (magics, `!` commands, `name?`, calls of get_ipython()) are named and do not run. Standard input is read as Python.
+    #[arg(long, conflicts_with_all = ["rhai", "code", "interactive"])]
+    keep_going: bool,
 
     /// Do not read the settings file
     #[arg(long)]
@@ -444,6 +452,14 @@ fn run(cli: Cli) -> i32 {
         None if !cli.code.is_empty() => shell::run_code(screen, language(&cli), &cli.code, as_text(&cli.script)),
         None => match cli.script.split_first() {
             Some((file, _)) if cli.interactive => shell::prompt(screen, opening(&cli, Some(file))),
+            None if cli.keep_going && stdin().is_terminal() => {
+                complain("tensorsh: --keep-going needs a script: tensorsh --keep-going FILE.py\n");
+                2
+            }
+            script if cli.keep_going => {
+                let file = script.map(|(file, _)| Path::new(file)).filter(|file| *file != Path::new("-"));
+                shell::run_each_statement(screen, file, as_text(script.map_or(&[], |(_, args)| args)))
+            }
             Some((file, args)) if file != "-" => shell::run_file(screen, file.as_ref(), as_text(args)),
             None if stdin().is_terminal() || cli.interactive => shell::prompt(screen, opening(&cli, None)),
             script => shell::run_standard_input(screen, language(&cli), as_text(script.map_or(&[], |(_, args)| args))),

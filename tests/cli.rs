@@ -2,6 +2,8 @@
 
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/keep_going.rs"]
+mod keep_going;
 
 use crate::pace::check;
 use std::fs;
@@ -242,8 +244,12 @@ fn ctrl_c_ends_a_kernel() {
 
 /// Runs code that first prints `1`, then interrupts it. Returns the exit status, standard error, and when it was interrupted.
 fn interrupted(code: &str) -> (Option<i32>, String, Instant) {
+    interrupted_with(&["-e", code])
+}
+
+fn interrupted_with(args: &[&str]) -> (Option<i32>, String, Instant) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
-        .args(["-e", code])
+        .args(args)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

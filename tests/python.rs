@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::path::Path;
+use tensorsh::session::assist::describe;
 use tensorsh::session::transcript::spawn_with_big_stack;
-use tensorsh::session::{Language, Outcome, Session, SessionOptions};
+use tensorsh::session::{Language, Outcome, Session, SessionOptions, Step, steps};
 
 /// The number of differing cases to report.
 const TOLD: usize = 12;
@@ -32,6 +33,47 @@ fn programs_print_what_cpython_prints() {
 #[test]
 fn sessions_print_what_cpython_prints() {
     check(&Kind::Session);
+}
+
+/// `--keep-going` runs each statement on its own. Up to the first failure, which it describes alike, a program must print
+/// what it prints as a whole.
+#[test]
+fn programs_print_the_same_statement_by_statement() {
+    let cases: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::Script).collect();
+    let mut differences = Vec::new();
+    for case in &cases {
+        let source = case.block("python");
+        let (whole, by_statement) = (on_big_stack(source, described), on_big_stack(source, described_by_statement));
+        if whole != by_statement {
+            differences.push(format!("{}\nwhole:\n{whole}\nby statement:\n{by_statement}", case.name));
+        }
+    }
+    let told = differences[..differences.len().min(TOLD)].join("\n");
+    assert!(differences.is_empty(), "{} of {} programs differ, such as\n\n{told}", differences.len(), cases.len());
+}
+
+fn described(source: &str) -> String {
+    let outcome = Session::new(SessionOptions::default()).run_script(Language::Python, source, None);
+    let error = outcome.error.map(|error| describe(&error, source, Some("a.py")).text());
+    format!("{}{}", outcome.text, error.unwrap_or_default())
+}
+
+fn described_by_statement(source: &str) -> String {
+    let mut session = Session::new(SessionOptions::default());
+    let mut told = String::new();
+    for step in steps(source) {
+        let Step::Statement(statement) = step else { panic!("{step:?} is Python") };
+        let outcome = session.run_statement(&statement, None);
+        told += &outcome.text;
+        if let Some(error) = outcome.error {
+            told.push_str(&describe(&error, &statement.text, Some("a.py")).text());
+            break;
+        }
+        if outcome.exit.is_some() {
+            break;
+        }
+    }
+    told
 }
 
 fn check(kind: &Kind) {

@@ -24,6 +24,9 @@ pub struct Failure {
     pub position: Option<(usize, usize)>,
     /// The earlier input that defines the function that failed.
     pub source: Option<String>,
+    /// The number of lines above the text that the position refers to, if this is a statement of a script that runs
+    /// statement by statement. The line in the file is the sum of both.
+    pub lines_above: Option<usize>,
     /// The file of the module that contains the position.
     pub file: Option<String>,
     /// CPython's name for a source without a file, for syntax errors. It differs between its parser and its compiler.
@@ -81,10 +84,10 @@ impl Session {
         let (file, kind) = (cell.file().map(near), fault.kind());
         let mut failure =
             Failure { position, source, file, kind, interrupted: fault.interrupted, ..Failure::default() };
-        if let Some(within) = python::within(&fault.error, &here.typed) {
+        if let Some(within) = python::within(&fault.error, &here.typed, &self.python.begun) {
             // A Python function called from here has failed.
             if let Some((line, _)) = position {
-                trace.insert(0, call_line(&within.outermost, &cell.typed, line, &origin(&cell, here)));
+                trace.insert(0, call_line(&within.outermost, &cell.typed, line, 0, &origin(&cell, here)));
             }
             trace.splice(0..0, within.calls);
             failure.position = Some(within.position);
@@ -197,12 +200,13 @@ impl Session {
 /// Marks a call's line as part of an earlier input.
 pub(super) const EARLIER: &str = " of an earlier input";
 
-/// Formats a call for a trace. `origin` says which input contains the line.
-pub(super) fn call_line(name: &str, typed: &str, line: usize, origin: &str) -> String {
+/// Formats a call for a trace. `lines_above` is the number of lines of a script above the text, and `origin` says which
+/// input contains the line.
+pub(super) fn call_line(name: &str, typed: &str, line: usize, lines_above: usize, origin: &str) -> String {
     let text = typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
     let cut: String = text.chars().take(QUOTED).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("in {name}, called at line {line}{origin}: {cut}{more}")
+    format!("in {name}, called at line {}{origin}: {cut}{more}", line + lines_above)
 }
 
 /// Shortens the trace of a deep recursion to the calls at each end.
@@ -225,7 +229,7 @@ fn format_call(call: &ScriptCall, here: &RhaiInput) -> String {
     let name = if fault::is_unnamed(&call.name) { shown.to_owned() } else { format!("{shown}()") };
     let place = call.place.as_ref().and_then(|cell| Some((cell, cell.place(call.position)?.0)));
     let Some((cell, line)) = place else { return format!("in {name}") };
-    call_line(&name, &cell.typed, line, &origin(cell, here))
+    call_line(&name, &cell.typed, line, 0, &origin(cell, here))
 }
 
 /// Names the input that contains a line, if it is not the running one.

@@ -41,26 +41,31 @@ use torch::library::{help, registry};
 use value::Value;
 
 mod advice;
+mod begun;
 mod comparison;
 mod complete;
 mod cursor;
 mod failure;
 mod foreign;
 mod logical;
+mod magics;
 mod members;
 mod misspelt;
 mod python;
 mod results;
 mod scripted;
+mod stepwise;
 pub mod texts;
 mod timing;
 mod undo;
 mod variables;
 
+pub use begun::Statement;
 pub use complete::{Candidate, Completion, keywords};
 pub(crate) use cursor::{comment_length, string_length};
 pub use failure::Failure;
 pub use scripted::Lines;
+pub use stepwise::{Step, steps};
 pub use timing::Timing;
 pub use undo::Undone;
 pub use variables::{MemoryUse, Variable};
@@ -201,13 +206,18 @@ impl Session {
     /// Runs a whole script without showing values. In a file, variables must be declared before they are assigned.
     /// Modules are imported from the file's folder.
     pub fn run_script(&mut self, language: Language, source: &str, file: Option<&Path>) -> Outcome {
-        if let Some(folder) = file.and_then(Path::parent) {
-            self.runtime.modules.folder.replace(folder.to_owned());
-        }
+        self.import_beside(file);
         self.guarded(|session| match language {
             Language::Python => session.eval_python(source, false),
             Language::Rhai => session.eval_rhai(source, false, file.is_none()),
         })
+    }
+
+    /// Lets the session import modules from the folder of a script.
+    fn import_beside(&self, script: Option<&Path>) {
+        if let Some(folder) = script.and_then(Path::parent) {
+            self.runtime.modules.folder.replace(folder.to_owned());
+        }
     }
 
     /// Returns the warnings since the last call. After the first call, warnings are no longer written to standard

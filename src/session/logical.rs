@@ -46,6 +46,11 @@ impl LineScanner {
         !self.is_faulty && (self.is_joined || !self.open.is_empty())
     }
 
+    /// Returns whether a bracket was closed by another kind. What follows is then unknown.
+    pub(crate) fn is_faulty(&self) -> bool {
+        self.is_faulty
+    }
+
     /// Reads a line, given without its line end.
     pub(crate) fn line(&mut self, line: &str) {
         self.is_joined = false;
@@ -138,14 +143,42 @@ impl LineScanner {
     }
 }
 
+/// The largest number of brackets and strings without an end that [`statements`] recovers from. Each costs another pass
+/// over the rest of the source.
+const RECOVERIES: usize = 100;
+
 /// Splits Python into its statements at the outer level, each with the lines of its block. Blank lines and comments
 /// belong to no statement, unless they are inside one. A source that does not parse is split as well, so that its other
-/// statements can run.
+/// statements can run: a statement with an open bracket ends before the next line that may begin a statement.
 pub(crate) fn statements(source: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let (mut found, mut from) = (Vec::new(), 0);
+    for _ in 0..RECOVERIES {
+        let is_ended = split(source, from, &mut found);
+        let Some(last) = found.last_mut().filter(|_| !is_ended) else { break };
+        let Some(next) = next_statement(source, last.clone()) else { break };
+        last.end = last.start + source.get(last.start..next).unwrap_or_default().trim_end().len();
+        from = next;
+    }
+    found
+}
+
+/// Returns the first line below the first one of a statement that may begin a statement of its own.
+fn next_statement(source: &str, statement: Range<usize>) -> Option<usize> {
+    let mut at = statement.start;
+    let lines = source.get(statement)?.split_inclusive('\n').map(|line| {
+        at += line.len();
+        (at - line.len(), line)
+    });
+    let begins = |line: &str| line.starts_with(|c: char| c.is_alphabetic() || "_@".contains(c)) && !is_inner(line);
+    lines.skip(1).find(|(_, line)| begins(line)).map(|(at, _)| at)
+}
+
+/// Adds the statements from `at` on. Returns whether the last one is ended: no bracket or string is open.
+fn split(source: &str, mut at: usize, found: &mut Vec<Range<usize>>) -> bool {
     let mut scanner = LineScanner::new(Language::Python);
-    let (mut at, mut is_decorated) = (0, false);
-    for whole in source.split_inclusive('\n') {
+    let mut is_decorated = false;
+    let first = found.len();
+    for whole in source.get(at..).unwrap_or_default().split_inclusive('\n') {
         let line = whole.trim_end_matches(['\n', '\r']);
         let (was_open, start) = (scanner.is_open(), at);
         at += whole.len();
@@ -155,18 +188,18 @@ pub(crate) fn statements(source: &str) -> Vec<Range<usize>> {
         }
         let is_remark = !was_open && line.trim_start().starts_with('#');
         scanner.line(line);
-        match found.last_mut() {
+        match found.get_mut(first..).and_then(<[_]>::last_mut) {
             Some(last) if was_open || (is_inner(line) || is_decorated) && !is_remark => last.end = end,
             _ if is_remark => continue,
             _ => found.push(start..end),
         }
         // A decorator belongs to the definition below.
         is_decorated = if was_open { is_decorated } else { line.starts_with('@') };
-        if scanner.is_faulty {
+        if scanner.is_faulty() {
             scanner = LineScanner::new(Language::Python);
         }
     }
-    found
+    !scanner.is_open()
 }
 
 /// Returns whether a line continues the statement above: it is indented, or begins with a clause of a block.
@@ -229,6 +262,9 @@ mod tests {
             ("x = = (\n1)\ny\n", &["x = = (\n1)", "y"]),
             ("f(]\ny\n", &["f(]", "y"]),
             ("x = '''\n\na\n'''\r\ny", &["x = '''\n\na\n'''", "y"]),
+            ("x = f(1,\n2\ny = 1\n", &["x = f(1,\n2", "y = 1"]),
+            ("def f():\n  g(\n  h\n\n# c\nx = '''\ny\n(", &["def f():\n  g(\n  h\n\n# c", "x = '''", "y", "("]),
+            ("f(\n", &["f("]),
         ];
         for (source, wanted) in rows {
             let found: Vec<_> = statements(source).into_iter().map(|range| &source[range]).collect();

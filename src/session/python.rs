@@ -5,7 +5,8 @@
 //! values of Rhai: an array or an object map becomes a list or a dictionary when Python first uses its variable, and
 //! from then on both languages share it.
 
-use super::failure::{Failure, did_you_mean, failure_of, line_and_column, shorten_trace};
+use super::begun::Begun;
+use super::failure::{EARLIER, Failure, call_line, did_you_mean, failure_of, line_and_column, shorten_trace};
 use super::results::{hidden_name, shown_name};
 use super::{Language, Session, stopped};
 use call::state::{Said, State};
@@ -38,6 +39,7 @@ pub(super) struct Python {
     is_current: bool,
     /// The values shown by the running input.
     shown: Rc<RefCell<Vec<Value>>>,
+    pub(super) begun: Begun,
 }
 
 impl Python {
@@ -83,7 +85,7 @@ impl Python {
             }
             Ok(())
         })));
-        Python { machine, scope, is_current: false, shown }
+        Python { machine, scope, is_current: false, shown, begun: Begun::default() }
     }
 
     /// Records that variables may have changed outside Python.
@@ -151,15 +153,18 @@ impl Session {
     }
 
     pub(super) fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
-        let source: Rc<str> = source.into();
-        let code = self.compiled(&source, shows).map_err(|fault| self.misread(&source, fault))?;
+        self.eval_python_text(&source.into(), shows)
+    }
+
+    pub(super) fn eval_python_text(&mut self, source: &Rc<str>, shows: bool) -> Result<(), Box<Failure>> {
+        let code = self.compiled(source, shows).map_err(|fault| self.misread(source, fault))?;
         self.update_variables();
         self.runtime.remembered.replace(self.handles_of_ours(false));
         let done = self.run_python(code);
-        done.map_err(|error| self.failed_in_python(&source, error))
+        done.map_err(|error| self.failed_in_python(source, error))
     }
 
-    fn misread(&self, source: &str, fault: SyntaxFault) -> Box<Failure> {
+    fn misread(&self, source: &Rc<str>, fault: SyntaxFault) -> Box<Failure> {
         if self.runtime.interrupt.is_set() {
             return stopped();
         }
@@ -168,8 +173,9 @@ impl Session {
         let keyword = is_unread.then(|| self.nearest_keyword(Language::Python, source, place)).flatten();
         Box::new(Failure {
             kind: fault.kind.to_string(),
-            message: fault.message,
+            message: self.in_script_lines(source, fault.message),
             position: Some(place),
+            lines_above: self.python.begun.lines_above(source),
             hint: keyword.map(did_you_mean),
             unread: match (fault.kind, fault.stage) {
                 ("NotImplementedError", _) => None,
@@ -178,6 +184,16 @@ impl Session {
             },
             ..Failure::default()
         })
+    }
+
+    /// Corrects a message that ends in a line, `… on line 3`, if the text is a statement of a script.
+    fn in_script_lines(&self, source: &Rc<str>, message: String) -> String {
+        let corrected = || {
+            let above = self.python.begun.lines_above(source)?;
+            let (before, line) = message.rsplit_once(" on line ")?;
+            Some(format!("{before} on line {}", line.parse::<usize>().ok()? + above))
+        };
+        corrected().unwrap_or(message)
     }
 
     fn run_python(&mut self, code: Rc<Code>) -> tensor::Result<()> {
@@ -264,12 +280,15 @@ impl Session {
         }
         let steps = exception.trace.borrow();
         let mut failure = failure_of(error);
+        failure.lines_above = self.python.begun.lines_above(source);
         if let Some(innermost) = steps.first() {
             let text = &innermost.code.source;
             failure.position = Some(line_and_column(text, innermost.place as usize));
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
+            failure.lines_above = self.python.begun.lines_above(text);
         }
-        failure.trace = shorten_trace(steps.windows(2).filter_map(|pair| called(pair, source)).collect());
+        let begun = &self.python.begun;
+        failure.trace = shorten_trace(steps.windows(2).filter_map(|pair| called(pair, source, begun)).collect());
         Box::new(self.advise(failure, None))
     }
 
@@ -310,7 +329,7 @@ pub(super) struct PythonFault {
 }
 
 /// Returns the path of an error through Python functions, if there is one.
-pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<PythonFault> {
+pub(super) fn within(error: &Error, typed: &Rc<str>, begun: &Begun) -> Option<PythonFault> {
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
     let (innermost, outermost) = (steps.first()?, steps.last()?);
@@ -318,7 +337,7 @@ pub(super) fn within(error: &Error, typed: &Rc<str>) -> Option<PythonFault> {
     Some(PythonFault {
         position: line_and_column(text, innermost.place as usize),
         source: text.to_string(),
-        calls: steps.windows(2).filter_map(|pair| called(pair, typed)).collect(),
+        calls: steps.windows(2).filter_map(|pair| called(pair, typed, begun)).collect(),
         outermost: shown_function(outermost),
     })
 }
@@ -332,15 +351,12 @@ fn shown_function(step: &TracebackStep) -> String {
 }
 
 /// Formats one call: the function and the calling line.
-fn called(pair: &[TracebackStep], source: &Rc<str>) -> Option<String> {
+fn called(pair: &[TracebackStep], source: &Rc<str>, begun: &Begun) -> Option<String> {
     let [inner, outer] = pair else { return None };
     let name = shown_function(inner);
     let text = &outer.code.source;
     let (line, _) = line_and_column(text, outer.place as usize);
-    Some(super::failure::call_line(
-        &name,
-        text,
-        line,
-        if Rc::ptr_eq(text, source) { "" } else { super::failure::EARLIER },
-    ))
+    let above = begun.lines_above(text);
+    let origin = if Rc::ptr_eq(text, source) || above.is_some() { "" } else { EARLIER };
+    Some(call_line(&name, text, line, above.unwrap_or_default(), origin))
 }

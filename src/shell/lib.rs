@@ -23,6 +23,6 @@ pub use files::{Conversion, DiffForm, ReportForm, Reporting, Sort, convert, diff
 pub use learn::{Learning, learn};
 pub use prompt::{PromptOptions, prompt};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
-pub use script::{run_code, run_file, run_standard_input};
+pub use script::{run_code, run_each_statement, run_file, run_standard_input};
 pub use session::Language;
 pub use test::{Testing, test};

@@ -11,7 +11,7 @@ use signal_hook::flag;
 use super::screen::{Screen, complain, complain_marked, show, show_said};
 use session::assist::{Pasted, describe, is_unfinished, noted, read_session, with_python_prompts};
 use session::transcript::{decode, prompt_of, read_text};
-use session::{Failure, Language, Outcome, Session, SessionOptions};
+use session::{Failure, Language, Outcome, Session, SessionOptions, Step, steps};
 
 /// The exit status of a script ended by Ctrl-C, as shells expect it.
 pub(super) const INTERRUPTED: i32 = 130;
@@ -42,16 +42,66 @@ pub fn run_code(screen: Screen, language: Option<Language>, codes: &[String], ar
 /// Runs piped input: a script, or a session copied from a page, which starts with a prompt. If no language is given, a
 /// script that only Python accepts is read as Python.
 pub fn run_standard_input(screen: Screen, language: Option<Language>, args: Vec<String>) -> i32 {
-    let mut bytes = Vec::new();
-    let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
-    match read.and_then(|_| decode(bytes)) {
+    match read_standard_input() {
         Ok(text) if starts_with_prompt(&text) => run_pasted(screen, &text, args),
         Ok(text) => run_script(screen, language, None, &text, args),
         Err(error) => {
-            complain(&format!("tensorsh: standard input: {error}\n"));
+            complain(&format!("tensorsh: {error}\n"));
             1
         }
     }
+}
+
+fn read_standard_input() -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string());
+    read.and_then(|_| decode(bytes)).map_err(|error| format!("standard input: {error}"))
+}
+
+/// Runs a script in Python statement by statement, to its end whatever fails. Without a file, reads standard input.
+/// Counts the failures on standard error.
+pub fn run_each_statement(screen: Screen, file: Option<&Path>, args: Vec<String>) -> i32 {
+    if let Some(file) = file.filter(|file| Language::of_script(file) != Language::Python) {
+        complain(&format!("tensorsh: --keep-going runs scripts in Python: {} does not end in .py\n", file.display()));
+        return 2;
+    }
+    match file.map_or_else(read_standard_input, read_text) {
+        Ok(text) => run_steps(screen, file, &text, args),
+        Err(error) => {
+            complain(&format!("tensorsh: {error}\n"));
+            1
+        }
+    }
+}
+
+fn run_steps(screen: Screen, file: Option<&Path>, text: &str, args: Vec<String>) -> i32 {
+    let name = name_of(file);
+    let mut session = open(screen, args);
+    let (mut begun, mut failed, mut passed_over, mut status) = (0, 0, 0, 0);
+    for step in steps(&without_first_mark(text)) {
+        let statement = match step {
+            Step::Statement(statement) => statement,
+            Step::PassedOver { line, text } => {
+                complain(&format!("{name}:{line}: passed over: {text}\n"));
+                passed_over += 1;
+                continue;
+            }
+        };
+        begun += 1;
+        let outcome = session.run_statement(&statement, file);
+        let exit = outcome.exit;
+        let is_interrupted = outcome.error.as_ref().is_some_and(|error| error.interrupted);
+        failed += usize::from(outcome.error.is_some());
+        status = settle(screen, outcome, &statement.text, Some(&name)).unwrap_or(status);
+        if exit.is_some() || is_interrupted {
+            break;
+        }
+    }
+    complain(&format!("{failed} of {begun} statements failed\n"));
+    if passed_over > 0 {
+        complain(&format!("{passed_over} passed over\n"));
+    }
+    status
 }
 
 /// Runs a script from a file or from standard input.
@@ -63,8 +113,12 @@ fn run_script(screen: Screen, language: Option<Language>, file: Option<&Path>, t
         false => Language::Rhai,
     });
     let outcome = session.run_script(language, &source, file);
-    let name = file.map_or_else(|| "<stdin>".to_owned(), |file| file.display().to_string());
-    settle(screen, outcome, &source, Some(&name)).unwrap_or(0)
+    settle(screen, outcome, &source, Some(&name_of(file))).unwrap_or(0)
+}
+
+/// Returns the name of a script for its failures.
+fn name_of(file: Option<&Path>) -> String {
+    file.map_or_else(|| "<stdin>".to_owned(), |file| file.display().to_string())
 }
 
 /// Replays a pasted session with current results. Continues after a statement that fails.

@@ -15,9 +15,12 @@ const SHOWN: usize = 100;
 pub fn describe(failure: &Failure, source: &str, file: Option<&str>) -> Marked {
     // An error in a function of an earlier input does not have a position in this file.
     let file = failure.file.as_deref().or(file);
-    let here = failure.position.filter(|_| failure.source.is_none() || failure.file.is_some());
+    let is_in_file = failure.source.is_none() || failure.file.is_some() || failure.lines_above.is_some();
+    let here = failure.position.filter(|_| is_in_file);
     let place = match (file, here) {
-        (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
+        (Some(file), Some((line, column))) => {
+            format!("{file}:{}:{column}: ", line + failure.lines_above.unwrap_or_default())
+        }
         (Some(file), None) => format!("{file}: "),
         (None, _) => String::new(),
     };
