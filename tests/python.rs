@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use tensorsh::session::assist::describe;
 use tensorsh::session::transcript::spawn_with_big_stack;
-use tensorsh::session::{Language, Outcome, Session, SessionOptions, Step, steps};
+use tensorsh::session::{Language, Outcome, Session, SessionOptions, Step, steps, without_magics};
 
 /// The number of differing cases to report.
 const TOLD: usize = 12;
@@ -50,6 +50,23 @@ fn programs_print_the_same_statement_by_statement() {
     }
     let told = differences[..differences.len().min(TOLD)].join("\n");
     assert!(differences.is_empty(), "{} of {} programs differ, such as\n\n{told}", differences.len(), cases.len());
+}
+
+/// A cell of a notebook differs from a script only if its last statement has a value.
+#[test]
+fn programs_print_the_same_in_a_cell() {
+    let cases: Vec<_> = cases().into_iter().filter(|case| case.kind == Kind::Script).collect();
+    for case in &cases {
+        let source = case.block("python");
+        assert_eq!(without_magics(source), (source.to_owned(), Vec::new()), "{}", case.name);
+        assert_eq!(on_big_stack(source, described_in_a_cell), on_big_stack(source, described), "{}", case.name);
+    }
+}
+
+fn described_in_a_cell(source: &str) -> String {
+    let outcome = Session::new(SessionOptions::default()).eval_cell(&format!("{source}\nNone\n"));
+    let error = outcome.error.map(|error| describe(&error, source, Some("a.py")).text());
+    format!("{}{}", outcome.text, error.unwrap_or_default())
 }
 
 fn described(source: &str) -> String {

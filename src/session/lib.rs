@@ -16,6 +16,7 @@ use explain::aliases;
 pub use explain::terminal::wrapped;
 pub use explain::{Ink, Picture, Redraw, RedrawContext, RedrawOutcome};
 use failure::failure_of;
+use languages::python::compile::Shows;
 pub use languages::python::rhai_form::{VariableKind, rhai_form};
 use languages::python::syntax;
 use languages::script::callback::EngineHandle;
@@ -42,6 +43,7 @@ use value::Value;
 
 mod advice;
 mod begun;
+mod cells;
 mod comparison;
 mod complete;
 mod cursor;
@@ -64,6 +66,7 @@ pub use begun::Statement;
 pub use complete::{Candidate, Completion, keywords};
 pub(crate) use cursor::{comment_length, string_length};
 pub use failure::Failure;
+pub use magics::without_magics;
 pub use scripted::Lines;
 pub use stepwise::{Step, steps};
 pub use timing::Timing;
@@ -193,7 +196,7 @@ impl Session {
             _ => (language, source),
         };
         self.guarded(|session| match language {
-            Language::Python => session.eval_python(source, true),
+            Language::Python => session.eval_python(source, Shows::Every),
             Language::Rhai => session.eval_rhai(source, true, true),
         })
     }
@@ -208,7 +211,7 @@ impl Session {
     pub fn run_script(&mut self, language: Language, source: &str, file: Option<&Path>) -> Outcome {
         self.import_beside(file);
         self.guarded(|session| match language {
-            Language::Python => session.eval_python(source, false),
+            Language::Python => session.eval_python(source, Shows::Nothing),
             Language::Rhai => session.eval_rhai(source, false, file.is_none()),
         })
     }
@@ -364,7 +367,7 @@ impl Session {
                 // An input that only Python's parser accepts is read as Python. Scripts stay plain Rhai.
                 if echo && !advice::is_rhai(source) && syntax::parse(source).is_ok() {
                     self.runtime.is_rhai.set(true);
-                    let done = self.eval_python(source, true);
+                    let done = self.eval_python(source, Shows::Every);
                     self.runtime.is_rhai.set(false);
                     return done;
                 }

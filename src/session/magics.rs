@@ -14,7 +14,7 @@ const CELL_MARKS: &[&str] = &["# %%", "#%%", "# In["];
 /// Removes the magics of a Python source and keeps its line numbers. Returns the remaining source, and the removed lines
 /// with their numbers, from 1. The magic `%%name` in the first line of a cell removes the whole cell, except `%%time`,
 /// `%%timeit` and `%%capture`. A source is one cell, or several with lines like `# %%` or `# In[1]:` between them.
-pub(crate) fn without_magics(source: &str) -> (String, Vec<(usize, String)>) {
+pub fn without_magics(source: &str) -> (String, Vec<(usize, String)>) {
     let mut reader = MagicReader::default();
     for (number, line) in (1..).zip(source.split_inclusive('\n')) {
         reader.line(number, line);

@@ -14,7 +14,7 @@ use explain::{Holder, Picture};
 use languages::python::builtins;
 use languages::python::class::Instance;
 use languages::python::code::Code;
-use languages::python::compile::compile;
+use languages::python::compile::{Shows, compile};
 use languages::python::exceptions;
 use languages::python::machine::{Machine, TracebackStep};
 use languages::python::syntax::{self, Stage, SyntaxFault};
@@ -140,7 +140,7 @@ fn is_foreign(value: &Dynamic) -> bool {
 }
 
 impl Session {
-    fn compiled(&self, source: &Rc<str>, shows: bool) -> Result<Rc<Code>, SyntaxFault> {
+    fn compiled(&self, source: &Rc<str>, shows: Shows) -> Result<Rc<Code>, SyntaxFault> {
         let parsed = syntax::parse(source)?;
         let variables = &self.python.machine.variables;
         let mut slot_of = |name: &str| variables.borrow_mut().slot(name);
@@ -152,11 +152,11 @@ impl Session {
         code
     }
 
-    pub(super) fn eval_python(&mut self, source: &str, shows: bool) -> Result<(), Box<Failure>> {
+    pub(super) fn eval_python(&mut self, source: &str, shows: Shows) -> Result<(), Box<Failure>> {
         self.eval_python_text(&source.into(), shows)
     }
 
-    pub(super) fn eval_python_text(&mut self, source: &Rc<str>, shows: bool) -> Result<(), Box<Failure>> {
+    pub(super) fn eval_python_text(&mut self, source: &Rc<str>, shows: Shows) -> Result<(), Box<Failure>> {
         let code = self.compiled(source, shows).map_err(|fault| self.misread(source, fault))?;
         self.update_variables();
         self.runtime.remembered.replace(self.handles_of_ours(false));
@@ -310,7 +310,7 @@ impl Session {
     /// Compiles Python for [`Session::timeit`].
     pub(super) fn prepare_python(&mut self, source: &str) -> Result<Rc<Code>, Box<Failure>> {
         let source: Rc<str> = source.into();
-        self.compiled(&source, false).map_err(|fault| self.misread(&source, fault))
+        self.compiled(&source, Shows::Nothing).map_err(|fault| self.misread(&source, fault))
     }
 
     pub(super) fn time_python(&mut self, code: &Rc<Code>, source: &str) -> Result<(), Box<Failure>> {

@@ -8,6 +8,7 @@ use super::begun::Statement;
 use super::logical::statements;
 use super::magics::without_magics;
 use super::{Outcome, Session};
+use languages::python::compile::Shows;
 
 /// A part of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Session {
     pub fn run_statement(&mut self, statement: &Statement, file: Option<&Path>) -> Outcome {
         self.import_beside(file);
         self.python.begun.insert(statement);
-        self.guarded(|session| session.eval_python_text(&statement.text, false))
+        self.guarded(|session| session.eval_python_text(&statement.text, Shows::Nothing))
     }
 }
 

@@ -29,7 +29,18 @@ type Compiled = Result<(), SyntaxFault>;
 /// Assigns slots to the variables of the session.
 pub(crate) type SlotOf<'a> = &'a mut dyn FnMut(&str) -> u32;
 
-/// Compiles an input. `shows` says whether values of expressions are shown, like at a prompt.
+/// The statements whose values are shown, if they are expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// None, like in a script.
+    Nothing,
+    /// All outside functions and classes, like at a prompt.
+    Every,
+    /// The last one, unless a semicolon follows it, like in a cell of a notebook.
+    Last,
+}
+
+/// Compiles an input.
 ///
 /// # Errors
 /// Fails with NotImplementedError for unsupported constructs, and with SyntaxError for faults that only CPython's
@@ -39,11 +50,12 @@ pub fn compile(
     source: &Rc<str>,
     registry: &'static Registry,
     slot_of: SlotOf,
-    shows: bool,
+    shows: Shows,
 ) -> Result<Rc<Code>, SyntaxFault> {
     let scopes = scopes(module);
     let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
-    let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, unit };
+    let last = module.body.last().filter(|last| last.is_expr_stmt() && !is_muted(source, last)).map(source_offset);
+    let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, last, unit };
     compiler.body(&module.body)?;
     compiler.ends(0);
     Ok(Rc::new(compiler.unit.code))
@@ -54,7 +66,9 @@ struct Compiler<'a, 's> {
     source: &'s Rc<str>,
     registry: &'static Registry,
     slot_of: SlotOf<'s>,
-    shows: bool,
+    shows: Shows,
+    /// The offset of the expression that [`Shows::Last`] shows.
+    last: Option<u32>,
     /// The unit being compiled.
     unit: CodeBuilder<'a>,
 }
@@ -236,6 +250,11 @@ impl<'a> Compiler<'a, '_> {
             self.statement(statement)
         })
     }
+}
+
+/// Returns whether a semicolon follows a statement.
+fn is_muted(source: &str, statement: &Stmt) -> bool {
+    source.get(statement.range().end().to_usize()..).is_some_and(|rest| rest.trim_start().starts_with(';'))
 }
 
 /// Returns the byte offset of a node in the source.

@@ -1,7 +1,7 @@
 //! Statements, except those with blocks that can be left early.
 
 use super::expressions::operation;
-use super::{Compiled, Compiler, NO_NAMES, source_offset};
+use super::{Compiled, Compiler, NO_NAMES, Shows, source_offset};
 use crate::python::code::Op;
 use crate::python::syntax::SyntaxFault;
 use crate::python::syntax::scope::ScopeKind;
@@ -13,7 +13,12 @@ impl<'a> Compiler<'a, '_> {
         let at = source_offset(statement);
         match statement {
             Stmt::Expr(e) => {
-                let shown = self.shows && self.unit.code.kind == ScopeKind::Module;
+                let is_meant = match self.shows {
+                    Shows::Nothing => false,
+                    Shows::Every => true,
+                    Shows::Last => self.last == Some(at),
+                };
+                let shown = is_meant && self.unit.code.kind == ScopeKind::Module;
                 // Skip a literal whose value is unused.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());
