@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use tensorsh::session::transcript::{
-    Baseline, Document, Form, Options, Reading, Scope, Terms, read_text, replay, spawn_with_big_stack,
+    Baseline, Options, Reading, Scope, Target, Terms, read_text, replay, spawn_with_big_stack,
 };
 use tensorsh::shell::{
     self, ColorChoice, Conversion, DiffForm, Language, Learning, PromptOptions, ReportForm, Reporting, Screen, Sort,
@@ -165,6 +165,10 @@ struct Test {
     /// Fail if a block is not read, or if anything cannot agree or is missing here
     #[arg(long)]
     strict: bool,
+
+    /// Accept paths without examples
+    #[arg(long, conflicts_with = "strict")]
+    allow_empty: bool,
 
     /// Print the changes of --update as a patch, and write nothing
     #[arg(long, conflicts_with_all = ["update", "review", "json", "watch"])]
@@ -367,8 +371,11 @@ fn size(text: &str) -> Result<u64, String> {
 
 fn doctest_option(text: &str) -> Result<String, String> {
     let known = Options::default().set(text).map(|()| text.to_owned());
-    known.map_err(|_| "unknown; known are ELLIPSIS, NORMALIZE_WHITESPACE, NUMBER, FLOAT_CMP, IGNORE_OUTPUT, \
-                       IGNORE_EXCEPTION_DETAIL, SKIP".to_owned())
+    known.map_err(|_| {
+        "unknown; known are ELLIPSIS, NORMALIZE_WHITESPACE, NUMBER, FLOAT_CMP, IGNORE_OUTPUT, \
+                       IGNORE_EXCEPTION_DETAIL, SKIP"
+            .to_owned()
+    })
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -527,6 +534,7 @@ fn testing(test: &Test, quiet: bool) -> Result<Testing, String> {
         json: test.json,
         junit: test.junit.clone(),
         strict: test.strict,
+        allow_empty: test.allow_empty,
         diff: test.diff,
         write_baseline: test.write_baseline.clone(),
     })
@@ -563,14 +571,8 @@ fn as_text(args: &[OsString]) -> Vec<String> {
 fn run_replay(command: &Replay) -> i32 {
     let mut status = 0;
     for file in &command.files {
-        match read_text(file) {
-            Ok(text) => match Document::read(&text, Form::of(file), &Reading::default()) {
-                Ok(document) => show(&replay(&document)),
-                Err(error) => {
-                    complain(&format!("tensorsh: {}: {error}\n", file.display()));
-                    status = 1;
-                }
-            },
+        match replay(&Target::file(file.clone())) {
+            Ok(text) => show(&text),
             Err(error) => {
                 complain(&format!("tensorsh: {error}\n"));
                 status = 1;

@@ -1,5 +1,7 @@
 //! Tests the program as a whole process: its output and its exit status.
 
+#[path = "cli/documentation.rs"]
+mod documentation;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/keep_going.rs"]
@@ -336,7 +338,8 @@ fn folders_are_walked_in_order() {
     }
     let (status, stdout, _) = run(folder.path(), &["test", "."], b"");
     let wanted = "ok   ./a/x.txt: 1 passed\nok   ./a/y.txt: 1 passed\nok   ./a/z.md: no examples\nok   ./b.txt: 1 passed\n\
-                  examples: 3 passed, 0 failed\nsessions: 3 passed, 0 failed\n";
+                  .: 1 file not read (rhai 1)\n\
+                  1 fence not read (prompt outside a fence 1)\nexamples: 3 passed, 0 failed\nsessions: 3 passed, 0 failed\n";
     assert_eq!((status, stdout.as_str()), (0, wanted));
 }
 
@@ -354,7 +357,7 @@ fn nothing_to_run_is_no_success() {
 #[test]
 fn what_is_not_read_is_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let page = "```python\n>>> 1 + 1\n2\n```\n```julia\nx\n```\n```julia\ny\n```\n```python\nimport torch\n```\n";
+    let page = "```python\n>>> 1 + 1\n2\n```\n```julia\nx\n```\n```julia\ny\n```\n```\nimport torch\n```\n";
     fs::write(folder.path().join("a.md"), page).unwrap();
     fs::write(folder.path().join("b.md"), "```sh\n$ ls\n```\n").unwrap();
     let (status, stdout, _) = run(folder.path(), &["test", "a.md"], b"");
@@ -450,7 +453,7 @@ fn reports_for_other_programs() {
   <testsuite name="a.md" tests="2" failures="1" errors="0" skipped="0">
     <testcase classname="a.md" name="First" file="a.md" line="4"/>
     <testcase classname="a.md" name="Second" file="a.md" line="11">
-      <failure message="1 of 2 examples failed">a.md:12 (Second)
+      <failure type="wrong" message="1 of 2 examples failed">a.md:12 (Second)
     &gt;&gt;&gt; x
   - 3
   + 2

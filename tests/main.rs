@@ -5,6 +5,8 @@ mod aliasing;
 mod calls;
 mod caught;
 mod cli;
+#[cfg(unix)]
+mod console;
 mod cycles;
 mod edges;
 mod embedded;

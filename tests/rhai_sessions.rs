@@ -171,7 +171,7 @@ fn recorded_sessions_rewritten_in_rhai_print_the_same() {
     let own = ["tests/transcripts", "README.md", "docs"].map(|path| Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
     let given = env::var_os("TENSORSH_SESSIONS");
     let paths: Vec<PathBuf> = given.as_ref().map_or(own.into(), |paths| env::split_paths(paths).collect());
-    let files: Vec<_> = paths.iter().flat_map(|path| collect(path).unwrap()).collect();
+    let files: Vec<_> = paths.iter().flat_map(|path| collect(path).unwrap().pages).collect();
     let cases: Vec<_> =
         files.iter().filter_map(|file| file.path()).filter(|path| !is_about_numpy(path)).flat_map(cases).collect();
     let folder = tempfile::tempdir().unwrap();

@@ -25,7 +25,6 @@ pub use fault::{describe, noted};
 pub use help::help;
 pub use highlight::{Piece, pieces};
 pub use marked::{Mark, Marked};
-pub(crate) use paste::is_block;
 pub use paste::{Pasted, Statement, looks_printed, read_session, with_python_prompts};
 pub use saving::{TITLE, script};
 pub use table::cut;

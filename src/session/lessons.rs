@@ -122,8 +122,7 @@ impl Exercise {
                 listener(said);
             }
         };
-        let mut session =
-            Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, ..options });
+        let mut session = Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, ..options });
         let mut given = Vec::new();
         for line in self.given.lines() {
             let Some(told) = translated(&session, language, Language::Python, line) else { continue };

@@ -36,8 +36,7 @@ use std::sync::atomic::AtomicBool;
 pub use tensor::Dims;
 pub use tensor::limits::{BUDGET, set_budget};
 pub use tensor::rehearsal::Rehearsal;
-use tensor::ops::random::missing_seed;
-use tensor::{Error, ErrorKind, interrupt};
+use tensor::{Error, ErrorKind, interrupt, missing_seed};
 use torch::library::{help, registry};
 use value::Value;
 
@@ -133,6 +132,11 @@ pub(crate) fn python_goes_on(source: &str) -> bool {
     syntax::awaits_blank_line(source) || syntax::parse(source).is_err_and(|fault| fault.incomplete)
 }
 
+/// Returns whether a Python source is one expression, whose value a prompt would show.
+pub(crate) fn is_python_expression(source: &str) -> bool {
+    syntax::is_expression(source)
+}
+
 /// The engine, the variables and the settings of one session.
 pub struct Session {
     engine: Rc<RefCell<Engine>>,
@@ -183,6 +187,11 @@ impl Session {
         }
     }
 
+    /// Returns whether a random number was drawn without a seed of the program, in the last session of this thread.
+    pub(crate) fn is_unseeded(&self) -> bool {
+        missing_seed::is_used()
+    }
+
     /// Returns the flag that stops the running evaluation, like Ctrl-C.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
         self.runtime.interrupt.shared()
@@ -199,11 +208,6 @@ impl Session {
             Language::Python => session.eval_python(source, Shows::Every),
             Language::Rhai => session.eval_rhai(source, true, true),
         })
-    }
-
-    /// TEMPORARY
-    pub fn eval_cell(&mut self, source: &str) -> Outcome {
-        self.eval(Language::Python, source)
     }
 
     /// Runs a whole script without showing values. In a file, variables must be declared before they are assigned.

@@ -208,6 +208,12 @@ fn is_inner(line: &str) -> bool {
     line.starts_with([' ', '\t']) || matches!(word, "else" | "elif" | "except" | "finally")
 }
 
+/// Returns whether a Python source begins with a compound statement.
+pub(crate) fn is_block(source: &str) -> bool {
+    let word = source.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
+    source.starts_with('@') || matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

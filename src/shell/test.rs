@@ -35,6 +35,8 @@ pub struct Testing {
     pub junit: Option<PathBuf>,
     /// Whether anything that is not read, not compared or missing here is a failure.
     pub strict: bool,
+    /// Whether paths without examples are accepted.
+    pub allow_empty: bool,
     /// Whether to print a patch with the new outputs in place of the report.
     pub diff: bool,
     /// The file to write today's failures to.
@@ -65,7 +67,7 @@ pub fn test(screen: Screen, testing: &Testing) -> i32 {
             }
         }
     }
-    if all_found && have_examples(&found, names.as_ref()) { status } else { 1 }
+    if all_found && (testing.allow_empty || have_examples(&found, names.as_ref())) { status } else { 1 }
 }
 
 /// Returns whether there is an example in each path, and names those without. `names` are the names of the files with
@@ -166,9 +168,10 @@ fn run(
     } else {
         show(&summary);
     }
-    let mut status = match testing.strict {
-        true => i32::from(!totals.all_confirmed()),
-        false => totals.status(),
+    let mut status = match totals {
+        _ if testing.strict => i32::from(!totals.all_confirmed()),
+        _ if testing.allow_empty && totals.is_empty() => 0,
+        _ => totals.status(),
     };
     if let Some(path) = &testing.write_baseline {
         match write_whole(path, &baseline.text()) {

@@ -43,6 +43,7 @@ pub mod layout;
 pub mod limits;
 pub mod memory;
 mod memory_format;
+pub mod missing_seed;
 pub mod names;
 pub mod parallel;
 pub mod quantized_block;

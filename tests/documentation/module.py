@@ -14,7 +14,7 @@ def double(x):
 
     >>> double(torch.ones(1))
     tensor([2.])
-    >>> double('a\\b')
+    >>> double('a\\\\b')
     'a\\\\ba\\\\b'
     """
     return FACTOR * x

@@ -3,8 +3,8 @@
 
 use super::folder;
 use super::folders::copied;
+use crate::console::{check, run};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -17,25 +17,14 @@ const FILES: [(&str, &str); 4] = [
     ("keys.pt", "keys.pt"),
 ];
 
-/// Returns a folder with the files of the page, and the program in a folder `bin`.
+/// Returns a folder with the files of the page.
 fn prepared() -> TempDir {
     let place = copied("page");
     for (name, on_page) in FILES {
         fs::copy(folder().join(name), place.path().join(on_page)).unwrap();
     }
     fs::rename(copied("two_writers").keep(), place.path().join("step_100")).unwrap();
-    fs::create_dir(place.path().join("bin")).unwrap();
-    symlink(env!("CARGO_BIN_EXE_tensorsh"), place.path().join("bin/tensorsh")).unwrap();
     place
-}
-
-/// Runs a line of the shell, and returns what it prints.
-fn run(line: &str, place: &Path) -> String {
-    let path = format!("{}:{}", place.join("bin").display(), std::env::var("PATH").unwrap_or_default());
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("{{ {line}\n}} 2>&1")]).current_dir(place).env("PATH", path).env("LC_ALL", "C");
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", place);
-    String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
 fn has_git() -> bool {
@@ -44,21 +33,10 @@ fn has_git() -> bool {
 
 #[test]
 fn the_commands_of_the_page_print_what_it_shows() {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/files.md")).unwrap();
     let place = prepared();
     let has_git = has_git() && run("git init -q", place.path()).is_empty();
-    let mut commands = 0;
-    for block in page.split("```console\n").skip(1) {
-        let block = block.split("\n```").next().unwrap();
-        for example in format!("\n{block}").split("\n$ ").skip(1) {
-            let (line, shown) = example.split_once('\n').unwrap_or((example, ""));
-            if line.starts_with("git ") && !has_git {
-                continue;
-            }
-            assert_eq!(run(line, place.path()).trim_end(), shown, "{line}");
-            commands += 1;
-        }
-    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/files.md");
+    let commands = check(&page, place.path(), &|line| line.starts_with("git ") && !has_git);
     assert!(commands >= 30, "{commands} commands");
     if !has_git {
         println!("without git, the commands for it are not run");

@@ -56,7 +56,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "tensor", "system",
         ],
     ),
-    ("transcript", &["session", "explain"]),
+    ("transcript", &["session", "explain", "system"]),
     ("lessons", &["transcript", "session"]),
     ("assist", &["transcript", "session", "files", "system"]),
     ("shell", &["assist", "lessons", "transcript", "session", "files", "format"]),
@@ -402,6 +402,7 @@ fn the_prompts_features_have_tests() {
         .map(|file| read(&root().join("tests/prompt").join(file)))
         .concat()
         + &read(&root().join("tests/cli.rs"))
+        + &read(&root().join("tests/cli/documentation.rs"))
         + &read(&root().join("tests/cli/keep_going.rs"));
     let mut broken = Vec::new();
     let is_head = |line: &str| line.ends_with("| Test |") || line.starts_with("| --- |");

@@ -12,8 +12,7 @@ use call::State;
 use num_traits::ToPrimitive;
 use objects::calling::NativeFunction;
 use std::rc::{Rc, Weak};
-use tensor::ops::random::missing_seed;
-use tensor::{DType, Error, ErrorKind, Result, Scalar, bail, limits};
+use tensor::{DType, Error, ErrorKind, Result, Scalar, bail, limits, missing_seed};
 use value::{Dict, Keywords, Object, ObjectState, Value};
 
 pub(super) const CLASS: &str = "numpy.random.bit_generator.SeedSequence";

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::Language;
+use crate::logical::is_block;
 use crate::transcript::{continuation_of, prompt_of};
 
 /// One statement of a pasted session.
@@ -143,12 +144,6 @@ impl Statement {
 /// even if the source already parses.
 pub(crate) fn is_open_block(source: &str) -> bool {
     is_block(source) && source.rsplit_once('\n').is_some_and(|(_, last)| !last.trim().is_empty())
-}
-
-/// Returns whether a Python source begins with a compound statement.
-pub(crate) fn is_block(source: &str) -> bool {
-    let word = source.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
-    source.starts_with('@') || matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async")
 }
 
 /// Returns whether a line looks like a printed result and not like input. This happens if a session is pasted line by

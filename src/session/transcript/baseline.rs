@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::run::{CaseReport, FileReport, Standing, Verdict};
+use super::verdict::Kind;
+use super::verdict::{CaseReport, FileReport, Standing, Verdict};
 
 /// A list of failures, each by its file, its session, its input and its kind. Lines are left out: they move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +34,9 @@ impl Baseline {
         let name = report.target.name();
         for case in report.cases.iter().flatten() {
             let entries = case.case.examples.iter().zip(&case.verdicts);
-            self.0.extend(entries.filter_map(|(example, verdict)| entry(&name, &case.case.name, &example.source, verdict)));
+            self.0.extend(
+                entries.filter_map(|(example, verdict)| entry(&name, &case.case.name, &example.source, verdict)),
+            );
         }
     }
 
@@ -60,9 +63,9 @@ impl Baseline {
 /// Returns the entry of a failure; `None` for any other verdict.
 fn entry(file: &str, session: &str, input: &str, verdict: &Verdict) -> Option<[String; 4]> {
     let kind = match verdict.standing() {
-        Standing::Good => return None,
-        Standing::Apart(kind) => kind.word(),
         Standing::Bad => "wrong",
+        Standing::Apart(Kind::Missing) => Kind::Missing.word(),
+        Standing::Apart(_) | Standing::Good => return None,
     };
     let file = file.strip_prefix("./").unwrap_or(file);
     Some([file, session, input, kind].map(str::to_owned))

@@ -1,11 +1,11 @@
 //! Decides how a block is read: for its prompts, as code, or not at all. The forms find the blocks.
 
+use super::code;
+use super::example::{Example, Manner, Written, prompt_of};
 use super::lines::{Encoding, Line, dedent, indent_of};
 use super::options::Options;
-use super::parse::{Example, Manner, Written, prompt_of};
 use super::prompts::in_number_of;
 use super::reader::{BlockOptions, Reader, Role, common_indent};
-use super::{code, parse};
 use crate::Language;
 
 /// The marks of blocks with Python.
@@ -240,7 +240,7 @@ pub(super) fn split_options<'b, 'l>(lines: &'b [Line<'l>]) -> (Vec<(&'b str, &'b
 /// Returns whether a line has a prompt after its indentation.
 pub(super) fn is_prompted(line: &str) -> bool {
     let body = line.get(indent_of(line).len()..).unwrap_or(line);
-    parse::prompt_of(body).is_some() || in_number_of(body).is_some()
+    prompt_of(body).is_some() || in_number_of(body).is_some()
 }
 
 #[cfg(test)]

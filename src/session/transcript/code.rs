@@ -1,13 +1,13 @@
 //! Python without prompts, as pages show it: statements, and comments that say what they print.
 
 use super::blocks::Block;
+use super::example::{Example, Manner, Written};
 use super::lines::{Encoding, Line, dedent};
 use super::options::Options;
-use super::parse::{Example, Manner, Written};
 use super::reader::{Reader, common_indent};
 use crate::Language;
 use crate::logical::{LineScanner, statements};
-use languages::python::syntax::is_expression;
+use crate::{is_python_expression, without_magics};
 
 /// Passes each statement to `reader` as an example. One whose comment says what it prints is compared; the others only
 /// have to run.
@@ -15,7 +15,10 @@ pub(super) fn read(block: &Block<'_, '_>, reader: &mut Reader) {
     let lines: Vec<&str> = block.lines.iter().map(|line| dedent(&line.text, block.indent)).collect();
     let common = common_indent(lines.iter().copied());
     let lines: Vec<&str> = lines.into_iter().map(|line| dedent(line, common)).collect();
-    let source = lines.join("\n");
+    let (source, magics) = without_magics(&lines.join("\n"));
+    magics.iter().for_each(|_| reader.not_read("magic"));
+    // Without its magics, a line is shorter.
+    let lines: Vec<&str> = source.split('\n').collect();
     let (mut at, mut start) = (0, 0);
     for range in statements(&source) {
         // The lines of the statement.
@@ -72,11 +75,7 @@ fn example(
 ) -> Example {
     let number = block.lines.get(first).map_or(0, |line| line.number);
     let mut example = Example { line: number, ..run_only(statement, heading) };
-    if statement.starts_with(['%', '!']) {
-        example.options.skip = true;
-        return example;
-    }
-    let is_value = is_expression(statement);
+    let is_value = is_python_expression(statement);
     let may_print = is_value || statement.contains("print(");
     let column = Comment::column_beside(lines, last);
     let beside = column.and_then(|column| Comment::at(block, lines, last, column)?.told(may_print));
@@ -216,7 +215,7 @@ fn is_error(text: &str) -> bool {
         name.starts_with(|first: char| first.is_ascii_uppercase())
             && (name.ends_with("Error") || name.ends_with("Exception") || name == "StopIteration")
     });
-    is_class && !class.contains(' ') || text.starts_with(super::replay::TRACEBACK)
+    is_class && !class.contains(' ') || text.starts_with(super::example::TRACEBACK)
 }
 
 fn begins_value(line: &str) -> bool {
@@ -238,7 +237,10 @@ const WORDS: &[&str] = &["True", "False", "None", "nan", "inf", "nanj", "infj", 
 /// Returns whether a text is made of numbers, strings, brackets, and names in calls, with all brackets closed.
 fn is_literal(text: &str) -> bool {
     let mut rest = text.trim();
-    if rest.is_empty() || rest.starts_with(['-', '+']) && !rest.get(1..2).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit() || "in.".contains(c))) {
+    if rest.is_empty()
+        || rest.starts_with(['-', '+'])
+            && !rest.get(1..2).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit() || "in.".contains(c)))
+    {
         return false;
     }
     let mut depth: usize = 0;
@@ -259,7 +261,8 @@ fn is_literal(text: &str) -> bool {
                 length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
                 let word = rest.get(..length).unwrap_or_default();
                 let after = rest.get(length..).unwrap_or_default();
-                let is_part = previous == '.' || after.starts_with(['(', '=']) || after.starts_with('.') && word == "torch";
+                let is_part =
+                    previous == '.' || after.starts_with(['(', '=']) || after.starts_with('.') && word == "torch";
                 let is_number = first.is_ascii_digit();
                 // Two words in a row are prose.
                 if !(is_number || is_part || WORDS.contains(&word) || word.len() == 1 && "bru".contains(word)) {
@@ -280,30 +283,71 @@ fn is_literal(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::{Document, Form};
+    use super::super::example::Document;
+    use super::super::parse::Form;
     use super::*;
 
     #[test]
     fn a_comment_is_a_value_or_a_remark() {
         let values = [
-            "tensor([1.])", "tensor([1., 2.]) shares memory", "torch.Size([2, 3])", "3", "-1.5e-3", "True", "(2, 3)", "()",
-            "[tensor([1]), tensor([2])]", "torch.float32", "'a'", "{'a': 1}", "array([1, 2])", "(1+2j)", "b'\\x00'",
-            "tensor([[1, 2],\n        [3, 4]])", "nan", "[0.1, 0.2]", "<class 'int'>", "-inf",
+            "tensor([1.])",
+            "tensor([1., 2.]) shares memory",
+            "torch.Size([2, 3])",
+            "3",
+            "-1.5e-3",
+            "True",
+            "(2, 3)",
+            "()",
+            "[tensor([1]), tensor([2])]",
+            "torch.float32",
+            "'a'",
+            "{'a': 1}",
+            "array([1, 2])",
+            "(1+2j)",
+            "b'\\x00'",
+            "tensor([[1, 2],\n        [3, 4]])",
+            "nan",
+            "[0.1, 0.2]",
+            "<class 'int'>",
+            "-inf",
         ];
         for value in values {
             assert!(is_value(value), "{value}");
         }
         let remarks = [
-            "", "in place", "(see above)", "2 rows", "True if contiguous", "torch.float32 is the default", "x has shape (2, 3)",
-            "[sic", "- a list", "1) first", "shape: (2, 3)", "(batch, channels)",
+            "",
+            "in place",
+            "(see above)",
+            "2 rows",
+            "True if contiguous",
+            "torch.float32 is the default",
+            "x has shape (2, 3)",
+            "[sic",
+            "- a list",
+            "1) first",
+            "shape: (2, 3)",
+            "(batch, channels)",
         ];
         for remark in remarks {
             assert!(!is_value(remark), "{remark}");
         }
-        for (text, wanted) in [("RuntimeError: x", true), ("raises ValueError", true), ("Error here", false), ("TypeError", true), ("An Error: x", false)] {
+        for (text, wanted) in [
+            ("RuntimeError: x", true),
+            ("raises ValueError", true),
+            ("Error here", false),
+            ("TypeError", true),
+            ("An Error: x", false),
+        ] {
             assert_eq!(is_error(text), wanted, "{text}");
         }
-        for (text, wanted) in [("prints: 1", Some(8)), ("Output:", Some(7)), ("=> 1", Some(3)), ("printing", None), ("-> a", Some(3)), ("-1", None)] {
+        for (text, wanted) in [
+            ("prints: 1", Some(8)),
+            ("Output:", Some(7)),
+            ("=> 1", Some(3)),
+            ("printing", None),
+            ("-> a", Some(3)),
+            ("-1", None),
+        ] {
             assert_eq!(label(text), wanted, "{text}");
         }
     }
@@ -349,11 +393,7 @@ print(x.view(2, 1))  # tensor([[2.],
             (14, "torch.Size([2])", "torch.Size([2])"),
             (15, "RuntimeError", "RuntimeError"),
             (16, "", ""),
-            (
-                18,
-                "tensor([[2.],\n        [2.]])",
-                "tensor([[2.],\n                     #         [2.]])",
-            ),
+            (18, "tensor([[2.],\n        [2.]])", "tensor([[2.],\n                     #         [2.]])"),
         ];
         assert_eq!(found, wanted);
         let example = &document.cases[0].examples[9];

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::example::TRACEBACK;
 use super::options::Options;
-use super::replay::TRACEBACK;
 
 /// Compares a recorded output with a printed one. Trailing newlines do not count. A traceback is compared by the output
 /// before it and the line with the error; the frames and further lines of the message are ignored, as in doctest.
@@ -63,7 +63,8 @@ impl ComparedOutput<'_> {
         same(&self.text, &printed.text)
             && match (self.error, printed.error) {
                 (Some(recorded), Some(printed)) if options.ignore_exception_detail => {
-                    let class = |line: &str| line.split(':').next().unwrap_or(line).rsplit('.').next().map(str::to_owned);
+                    let class =
+                        |line: &str| line.split(':').next().unwrap_or(line).rsplit('.').next().map(str::to_owned);
                     class(recorded) == class(printed)
                 }
                 (Some(recorded), Some(printed)) => same(recorded, printed),
@@ -128,7 +129,18 @@ fn same(recorded: &str, printed: &str, options: &Options) -> bool {
     } else {
         (recorded.to_owned(), printed)
     };
-    if options.ellipsis { fits(&recorded, &printed) } else { recorded == printed }
+    let recorded = if options.ellipsis { recorded.replace("...", FOLD) } else { folded(&recorded) };
+    recorded == printed || recorded.contains(FOLD) && fits(&recorded, &printed)
+}
+
+/// The mark for any text.
+const FOLD: &str = "…";
+
+/// Puts the mark for any text in place of a line `...`, which pages write for lines that they leave out.
+fn folded(recorded: &str) -> String {
+    let is_fold = |line: &str| ["...", "[...]", "[…]"].contains(&line.trim());
+    let lines = recorded.split('\n').map(|line| if is_fold(line) { FOLD } else { line });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Replaces the numbers in `printed` that agree with `recorded` to the recorded digits. If the texts differ in their
@@ -228,16 +240,16 @@ fn without_place(line: &str) -> &str {
     }
 }
 
-/// Returns whether `text` matches `pattern`, in which `...` stands for any text.
+/// Returns whether `text` matches `pattern`, in which `…` stands for any text.
 fn fits(pattern: &str, text: &str) -> bool {
-    let Some((first, pattern)) = pattern.split_once("...") else {
+    let Some((first, pattern)) = pattern.split_once(FOLD) else {
         return pattern == text;
     };
-    let (middle, last) = pattern.rsplit_once("...").unwrap_or(("", pattern));
+    let (middle, last) = pattern.rsplit_once(FOLD).unwrap_or(("", pattern));
     let Some(mut rest) = text.strip_prefix(first) else {
         return false;
     };
-    for piece in middle.split("...") {
+    for piece in middle.split(FOLD) {
         // The leftmost match is enough: it leaves the most text for the following pieces.
         match rest.split_once(piece) {
             Some((_, after)) => rest = after,
@@ -308,6 +320,12 @@ mod tests {
             ("...", "", true, true),
             ("[0., ...9.]\n...", "[0., 1.,\n 9.]\nx", true, true),
             ("abc", "abcd", true, false),
+            ("a\n...\nd", "a\nb\nc\nd", false, true),
+            ("a\n…\nd", "a\nb\nc\nd", false, true),
+            ("[0, …]", "[0, 1]", false, true),
+            ("a\n...\nd", "a\nb\nc", false, false),
+            ("a\n...", "a\n...", false, true),
+            ("a...", "a...", false, true),
         ];
         for (expected, printed, ellipsis, wanted) in rows {
             let options = Options { ellipsis, ..Options::default() };

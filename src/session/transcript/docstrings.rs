@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::file_examples;
+use super::example::{Case, Example};
 use super::lines::{Encoding, Line, indent_of, split_end};
 use super::names::{bound, words};
-use super::parse::{Case, Example};
 use super::reader::Reader;
 use crate::Language;
 
@@ -64,15 +64,18 @@ impl<'a> Docstring<'a> {
 
     fn lines(&self) -> impl Iterator<Item = Line<'a>> {
         let (mut start, raw, number) = (self.start, self.raw, self.number);
-        self.body.split_inclusive('\n').enumerate().map(move |(index, whole)| {
-            let (text, end) = split_end(whole);
-            let text = if raw { Cow::Borrowed(text) } else { unescaped(text) };
-            let line = Line { number: number + index, start, after: start + whole.len(), text, end };
-            start += whole.len();
-            line
-        })
-        // The closing quotes may be indented.
-        .filter(|line| !line.end.is_empty() || !line.text.trim().is_empty())
+        self.body
+            .split_inclusive('\n')
+            .enumerate()
+            .map(move |(index, whole)| {
+                let (text, end) = split_end(whole);
+                let text = if raw { Cow::Borrowed(text) } else { unescaped(text) };
+                let line = Line { number: number + index, start, after: start + whole.len(), text, end };
+                start += whole.len();
+                line
+            })
+            // The closing quotes may be indented.
+            .filter(|line| !line.end.is_empty() || !line.text.trim().is_empty())
     }
 }
 
@@ -134,7 +137,8 @@ impl<'a> Scan<'a> {
                     let is_raw = before.ends_with(['r', 'R']);
                     let prefix = before.trim_start().trim_end_matches(['r', 'R', 'u', 'U']);
                     let string = self.string(first, is_raw);
-                    if let Some(string) = string.filter(|_| prefix.is_empty() || prefix.to_lowercase().contains("doc")) {
+                    if let Some(string) = string.filter(|_| prefix.is_empty() || prefix.to_lowercase().contains("doc"))
+                    {
                         found(&string);
                     }
                 }
@@ -180,10 +184,8 @@ impl<'a> Scan<'a> {
 /// Adds to each session the statements of its module that it needs: those that bind the names it mentions, and the
 /// names that these mention.
 pub(super) fn add_module(cases: &mut [Case], text: &str, file: &str) {
-    let module: Vec<Example> = file_examples(text, file)
-        .into_iter()
-        .filter(|example| !example.source.starts_with("if __name__"))
-        .collect();
+    let module: Vec<Example> =
+        file_examples(text, file).into_iter().filter(|example| !example.source.starts_with("if __name__")).collect();
     let bound: Vec<Vec<&str>> = module.iter().map(|example| outer_names(&example.source)).collect();
     let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, names) in bound.iter().enumerate() {
@@ -221,12 +223,18 @@ fn outer_names(source: &str) -> Vec<&str> {
     if !is_definition {
         return bound(Language::Python, source);
     }
-    source.lines().find(|line| indent_of(line).is_empty() && defined(line).is_some()).and_then(defined).into_iter().collect()
+    source
+        .lines()
+        .find(|line| indent_of(line).is_empty() && defined(line).is_some())
+        .and_then(defined)
+        .into_iter()
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::{Document, Form};
+    use super::super::example::Document;
+    use super::super::parse::Form;
     use super::*;
 
     #[test]
@@ -291,7 +299,8 @@ Example::
         let page = Document::parse(">>> y = 1\n>>> f()\n", Form::Text);
         let mut cases = page.cases;
         add_module(&mut cases, text, "m.py");
-        let found: Vec<_> = cases[0].examples.iter().map(|example| (example.line, example.source.lines().next().unwrap())).collect();
+        let found: Vec<_> =
+            cases[0].examples.iter().map(|example| (example.line, example.source.lines().next().unwrap())).collect();
         let wanted = [(1, "import a"), (3, "N = 3"), (4, "def f():"), (7, "def g():"), (1, "y = 1"), (2, "f()")];
         assert_eq!(found, wanted);
     }

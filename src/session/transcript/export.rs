@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::judge::Kind;
-use super::parse::Example;
+use super::example::Example;
 use super::report::{Count, Palette, Totals};
-use super::run::{CaseReport, FileReport, Standing, Verdict};
+use super::verdict::Kind;
+use super::verdict::{CaseReport, FileReport, Standing, Verdict};
 
 /// Reports as one JSON document.
 #[derive(Clone, Debug, Default)]

@@ -55,6 +55,26 @@ pub(super) fn read(text: &str, reader: &mut Reader) {
     }
 }
 
+/// Returns the lines of a `pre` element in another page, from the line with its tag on, as they read; and the number of
+/// lines that it takes there.
+pub(super) fn inline_block<'l>(lines: &[Line<'l>]) -> (Vec<Line<'l>>, usize) {
+    let end = |line: &Line<'_>| line.text.find("</pre");
+    let count = lines.iter().position(|line| end(line).is_some()).map_or(lines.len(), |last| last + 1);
+    let read = |line: &Line<'l>| {
+        let kept = match end(line) {
+            Some(length) => without_closing(line.text.get(..length).unwrap_or_default()),
+            None => &line.text,
+        };
+        let text = Cow::Owned(plain(kept).into_owned());
+        match end(line) {
+            Some(_) => Line { text, after: line.start + kept.len(), end: "", ..line.clone() },
+            None => Line { text, ..line.clone() },
+        }
+    };
+    let block = lines.iter().take(count).map(read).filter(|line| !line.end.is_empty() || !line.text.trim().is_empty());
+    (block.collect(), count)
+}
+
 /// Counts lines, for offsets that only grow.
 struct Lines<'a> {
     text: &'a str,
@@ -173,7 +193,10 @@ impl<'a> Pre<'a> {
 /// Removes closing tags whose elements begin before the line.
 fn without_closing(written: &str) -> &str {
     let mut kept = written.trim_end();
-    while let Some(at) = kept.rfind("</").filter(|at| kept.ends_with('>') && Tag::at(kept.get(*at..).unwrap_or_default()).length == kept.len() - at) {
+    while let Some(at) = kept
+        .rfind("</")
+        .filter(|at| kept.ends_with('>') && Tag::at(kept.get(*at..).unwrap_or_default()).length == kept.len() - at)
+    {
         let name = Tag::at(kept.get(at..).unwrap_or_default()).name;
         let opened = kept.matches(&format!("<{name}")).count();
         let closed = kept.matches(&format!("</{name}")).count();
@@ -256,7 +279,8 @@ fn reference(text: &str) -> (Cow<'static, str>, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::{Document, Form};
+    use super::super::example::Document;
+    use super::super::parse::Form;
     use super::*;
 
     #[test]
@@ -284,7 +308,9 @@ mod tests {
         let found: Vec<_> = document.cases[0]
             .examples
             .iter()
-            .map(|example| (example.line, example.source.as_str(), example.expected.as_str(), &text[example.output.clone()]))
+            .map(|example| {
+                (example.line, example.source.as_str(), example.expected.as_str(), &text[example.output.clone()])
+            })
             .collect();
         let wanted = [
             (3, "x", "<a>", "<span class=\"go\">&lt;a&gt;</span>\n"),

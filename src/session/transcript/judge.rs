@@ -3,38 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::compare::{form_of, matches};
+use super::example::TRACEBACK;
+use super::example::{Example, Manner};
 use super::names::{bound, words};
-use super::parse::Example;
-use super::replay::{Answer, TRACEBACK};
-use super::run::Verdict;
-
-/// Why an output cannot be the recorded one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// It depends on random numbers, and nothing was seeded.
-    Random,
-    /// It contains an address.
-    Address,
-    /// It contains a time.
-    Time,
-    /// It needs an accelerator.
-    Device,
-    /// It needs a module, a function or a language feature that tensorsh lacks.
-    Missing,
-}
-
-impl Kind {
-    /// Returns the word for reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Kind::Random => "random",
-            Kind::Address => "address",
-            Kind::Time => "time",
-            Kind::Device => "device",
-            Kind::Missing => "missing",
-        }
-    }
-}
+use super::replay::Answer;
+use super::verdict::{Kind, Verdict};
+use crate::without_magics;
 
 /// Judges the examples of one session, in order.
 #[derive(Default)]
@@ -71,9 +45,19 @@ impl Judge {
         match (cause, kind) {
             (Some((line, kind)), _) => Verdict::Follows { line, kind, printed: answer.text },
             (None, Some(kind)) => Verdict::Apart(kind, answer.text),
-            (None, None) => Verdict::Differs(answer.text),
+            (None, None) => match passed_over(example) {
+                Some(line) if line.contains("time") => Verdict::Apart(Kind::Time, answer.text),
+                Some(line) => Verdict::Apart(Kind::Missing, format!("{}passed over: {line}\n", answer.text)),
+                None => Verdict::Differs(answer.text),
+            },
         }
     }
+}
+
+/// Returns the first line of a cell that only IPython reads.
+fn passed_over(example: &Example) -> Option<String> {
+    let (_, magics) = (example.manner == Manner::Cell).then(|| without_magics(&example.source))?;
+    magics.into_iter().next().map(|(_, line)| line)
 }
 
 /// Returns why an output differs, if it cannot be the recorded one here.
@@ -148,7 +132,8 @@ pub(super) fn depends_on_seed(expected: &str, printed: &str, reseeded: &str) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::{Document, Form};
+    use super::super::example::Document;
+    use super::super::parse::Form;
     use super::*;
 
     fn judged(text: &str, answers: &[(&str, Option<(&str, &str)>)]) -> Vec<Verdict> {
@@ -169,7 +154,8 @@ mod tests {
         let unknown = Some(("NameError", "name 'm' is not defined"));
         let text = ">>> import m\n>>> y = m.f()\n>>> y\n3\n>>> 1\n2\n>>> y = 4\n>>> y\n5\n";
         let answers = [("E", missing), ("E", unknown), ("E", unknown), ("1\n", None), ("", None), ("4\n", None)];
-        let follows = |printed: &str| Verdict::Follows { line: 1, kind: Some(Kind::Missing), printed: printed.to_owned() };
+        let follows =
+            |printed: &str| Verdict::Follows { line: 1, kind: Some(Kind::Missing), printed: printed.to_owned() };
         let wanted = [
             Verdict::Apart(Kind::Missing, "E".to_owned()),
             follows("E"),
@@ -189,7 +175,12 @@ mod tests {
             (">>> x.data_ptr()\n1234", "99\n", None, Some(Kind::Address)),
             (">>> time.time()\n1.5", "2.5\n", None, Some(Kind::Time)),
             (">>> x.cuda()\ntensor([1.], device='cuda:0')", "E", Some(("AssertionError", "")), Some(Kind::Device)),
-            (">>> torch.nope\n1", "E", Some(("AttributeError", "module 'torch' has no attribute 'nope'")), Some(Kind::Missing)),
+            (
+                ">>> torch.nope\n1",
+                "E",
+                Some(("AttributeError", "module 'torch' has no attribute 'nope'")),
+                Some(Kind::Missing),
+            ),
             (">>> x.nope\n1", "E", Some(("AttributeError", "'list' object has no attribute 'nope'")), None),
             (">>> x\n1.5", "2.5\n", None, None),
         ];

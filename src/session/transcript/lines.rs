@@ -44,7 +44,14 @@ impl Encoding {
             Encoding::Plain | Encoding::Docstring { raw: true, .. } => Cow::Borrowed(line),
             Encoding::Html { marked } if !line.is_empty() => {
                 let text = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-                Cow::Owned(if marked { format!("<span class=\"go\">{text}</span>") } else { text })
+                Cow::Owned(match marked {
+                    // Pygments replaces quotes too.
+                    true => {
+                        let text = text.replace('"', "&quot;").replace('\'', "&#39;");
+                        format!("<span class=\"go\">{text}</span>")
+                    }
+                    false => text,
+                })
             }
             Encoding::Html { .. } => Cow::Borrowed(line),
             Encoding::Docstring { raw: false, quote } => {
@@ -97,7 +104,7 @@ mod tests {
         let rows = [
             (Encoding::Plain, "a < b", "a < b"),
             (Encoding::Html { marked: false }, "a < b & c", "a &lt; b &amp; c"),
-            (Encoding::Html { marked: true }, "<x>", "<span class=\"go\">&lt;x&gt;</span>"),
+            (Encoding::Html { marked: true }, "<'x'>", "<span class=\"go\">&lt;&#39;x&#39;&gt;</span>"),
             (Encoding::Html { marked: true }, "", ""),
             (Encoding::Docstring { raw: false, quote: '"' }, "b'\\x00' \"\"\"", "b'\\\\x00' \\\"\"\""),
             (Encoding::Docstring { raw: true, quote: '"' }, "b'\\x00'", "b'\\x00'"),

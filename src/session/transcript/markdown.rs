@@ -4,7 +4,7 @@
 use super::blocks::{Block, Directive, is_prompted, split_options};
 use super::lines::{Encoding, Line, indent_of, lines};
 use super::reader::Reader;
-use super::rst;
+use super::{html, rst};
 
 /// Reads a file.
 pub(super) fn read(text: &str, reader: &mut Reader) {
@@ -58,6 +58,10 @@ fn read_lines(all: &[Line<'_>], reader: &mut Reader) {
             let length = rest.iter().position(|line| fence.is_closed_by(&line.text)).unwrap_or(rest.len());
             fence.pass_to(rest.get(..length).unwrap_or_default(), reader);
             at += length + 1;
+        } else if text.trim_start().starts_with("<pre") {
+            let (lines, count) = html::inline_block(all.get(at - 1..).unwrap_or_default());
+            Block { lines: &lines, indent: "", encoding: Encoding::Html { marked: false } }.pass_to("", reader);
+            at += count.max(1) - 1;
         } else if let Some(words) = comment(text) {
             reader.comment(words, line.number);
         } else if is_prompted(text) {

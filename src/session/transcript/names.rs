@@ -49,7 +49,8 @@ fn bound_in_line<'a>(line: &'a str, names: &mut Vec<&'a str>) {
             if has_call(target) {
                 break;
             }
-            let target = target.split(':').next().unwrap_or(target).trim_end_matches(['+', '-', '*', '/', '@', '|', '&']);
+            let target =
+                target.split(':').next().unwrap_or(target).trim_end_matches(['+', '-', '*', '/', '@', '|', '&']);
             names.extend(target.split(',').filter_map(|part| {
                 let part = part.trim_matches([' ', '(', ')', '[', ']', '*']);
                 // `x[0] = 1` and `x.y = 1` change `x`.

@@ -7,11 +7,11 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 use serde_json::{Value, from_str, json};
 
+use super::example::TRACEBACK;
+use super::example::{Example, Manner, Written};
 use super::options::Options;
-use super::parse::{Example, Manner, Written};
 use super::reader::Reader;
-use super::replay::TRACEBACK;
-use crate::Language;
+use crate::{Language, without_magics};
 
 /// An object of JSON whose values have not been read yet, and so keep their places.
 type Fields<'a> = BTreeMap<String, &'a RawValue>;
@@ -49,6 +49,7 @@ pub(super) fn read(text: &str, reader: &mut Reader) -> Result<(), String> {
             "code" if language != "python" => reader.not_read(&language),
             "code" if cell.source.trim().is_empty() => {}
             "code" => {
+                without_magics(&cell.source).1.iter().for_each(|_| reader.not_read("magic"));
                 reader.push(cell.example(was_run)?);
                 reader.close_block();
             }

@@ -1,15 +1,11 @@
-//! Parses a page into sessions and examples, each with the position of its recorded output, so that the output can be
-//! replaced without touching other bytes. Evaluates nothing.
+//! Parses a page, by the form of its file, into sessions and examples. Evaluates nothing.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
-use super::lines::Encoding;
-use super::options::{Options, Scope, Settings};
+use super::example::{Document, Reading};
+use super::options::Scope;
 use super::reader::Reader;
 use super::{docstrings, html, markdown, notebook, rst};
-use crate::{Language, python_goes_on};
 
 /// The form of a file with recorded sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,136 +73,6 @@ impl Form {
             Form::Text | Form::Rst | Form::Notebook | Form::Html => Scope::Page,
         }
     }
-}
-
-/// How a run reads its pages, unless they say otherwise themselves.
-#[derive(Clone, Debug, Default)]
-pub struct Reading {
-    /// How far a session goes; `None` for each form's own way.
-    pub scope: Option<Scope>,
-    /// The options that all examples start with.
-    pub options: Options,
-}
-
-/// A parsed page.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Document {
-    /// The sessions with at least one example, in file order.
-    pub cases: Vec<Case>,
-    /// The number of blocks that are not read, by their language, or by `no prompt`.
-    pub not_read: BTreeMap<String, usize>,
-    /// What the page says about itself.
-    pub settings: Settings,
-}
-
-/// One session.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Case {
-    /// The heading above, or the object that a docstring describes; empty if there is none, or more than one.
-    pub name: String,
-    /// The examples in the order in which they run; at least one.
-    pub examples: Vec<Example>,
-}
-
-/// How an input is run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Manner {
-    /// Like a prompt: the value of every expression is shown.
-    #[default]
-    Prompt,
-    /// Like a script: only what it prints is shown.
-    Script,
-    /// Like a cell of a notebook: the value of the last expression is shown.
-    Cell,
-}
-
-/// How the output of an example is written into its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// On lines of its own.
-    Lines {
-        /// The prefix of every line: the indentation of an indented block, and the marks of a quotation.
-        indent: String,
-        /// The line end: `"\n"` or `"\r\n"`.
-        line_end: &'static str,
-        encoding: Encoding,
-        /// The line with the value, from 0, and the number that IPython writes before it, `Out[3]: `.
-        numbered: Option<(usize, String)>,
-    },
-    /// In a comment.
-    Comment {
-        /// The start of its further lines, with the line end before it.
-        next: String,
-        encoding: Encoding,
-    },
-    /// As the outputs of a cell, in JSON.
-    Outputs {
-        /// The number of the execution, as in the file.
-        execution_count: String,
-    },
-    /// The example does not record an output.
-    Nowhere,
-}
-
-/// One input and what was printed for it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Example {
-    /// The language, given by the prompt.
-    pub language: Language,
-    pub manner: Manner,
-    /// The line of the prompt, from 1.
-    pub line: usize,
-    /// The heading above, or the number of the cell.
-    pub heading: String,
-    /// The lines of the input as in the file, with prompts and line ends, but without the indentation of a fence.
-    pub input: String,
-    /// The input without prompts.
-    pub source: String,
-    /// The recorded output. Lines are joined by `\n`, trailing blank lines removed.
-    pub expected: String,
-    /// The options of the page, and those in the input's comments.
-    pub options: Options,
-    /// The byte range of the recorded output in the file, with line ends.
-    pub output: Range<usize>,
-    pub written: Written,
-    /// The file that the input comes from, if it is not the page: a set-up.
-    pub file: Option<String>,
-}
-
-impl Example {
-    /// Removes a first line `...` from printed output if the page shows it as part of the input. A storage without data
-    /// prints itself as `...`, which below a whole statement looks like a continuation line.
-    pub fn without_shown_dots<'a>(&self, printed: &'a str) -> &'a str {
-        let whole = self.source.strip_suffix('\n').is_some_and(|source| !python_goes_on(source));
-        if whole && self.language == Language::Python {
-            printed.strip_prefix("...\n").unwrap_or(printed)
-        } else {
-            printed
-        }
-    }
-
-    /// Returns whether the page records an output for this input, even an empty one.
-    pub fn is_recorded(&self) -> bool {
-        self.written != Written::Nowhere
-    }
-}
-
-/// Returns the language of a line that starts with a prompt, and the line without it.
-pub fn prompt_of(line: &str) -> Option<(Language, &str)> {
-    [(">>>", Language::Python), ("rhai>", Language::Rhai)].into_iter().find_map(|(prompt, language)| {
-        let rest = line.strip_prefix(prompt)?;
-        if rest.is_empty() { Some((language, "")) } else { Some((language, rest.strip_prefix(' ')?)) }
-    })
-}
-
-/// Returns a continuation line without its prompt: `... ` in Python, `    > ` in Rhai.
-pub(crate) fn continuation_of(line: &str, language: Language) -> Option<&str> {
-    let prompt = match language {
-        Language::Python => "...",
-        Language::Rhai => "    >",
-    };
-    let rest = line.strip_prefix(prompt)?;
-    if rest.is_empty() { Some("") } else { rest.strip_prefix(' ') }
 }
 
 impl Document {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::example::{Case, Document, Example, Manner, Reading, Written, continuation_of, prompt_of};
 use super::lines::{Encoding, Line, dedent, indent_of, lines};
 use super::options::{Mark, Options, Scope, Settings};
-use super::parse::{Case, Document, Example, Manner, Reading, Written, continuation_of, prompt_of};
 use super::prompts::{in_number_of, out_number_of};
 use crate::Language;
-use crate::assist::is_block;
-use crate::logical::LineScanner;
+use crate::logical::{LineScanner, is_block};
 
 /// When the example of a block runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

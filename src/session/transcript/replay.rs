@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::parse::{Document, Example, Manner};
+use super::example::{Example, Manner, TRACEBACK, prompt_of};
+use super::files::Target;
+use super::prompts::in_number_of;
+use super::run::{self, Terms};
 use crate::{Outcome, Said, Session, SessionOptions};
-
-/// The first line of Python's error reports.
-pub(crate) const TRACEBACK: &str = "Traceback (most recent call last):";
 
 /// The output of one example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,9 +27,13 @@ pub struct Answer {
     pub ended: bool,
 }
 
-/// Runs the document's sessions and returns their inputs as in the file, each with its current output. An example
-/// marked `+SKIP` is shown without output.
-pub fn replay(document: &Document) -> String {
+/// Runs the sessions of a page and returns their inputs, each with its current output. Inputs without a prompt get one.
+/// An example marked `+SKIP` is shown without output, and a set-up is not shown.
+///
+/// # Errors
+/// Fails with a line that names the file if it cannot be read.
+pub fn replay(target: &Target) -> Result<String, String> {
+    let document = run::read(target, &Terms::default())?;
     let mut text = String::new();
     for case in &document.cases {
         if !text.is_empty() {
@@ -37,13 +41,10 @@ pub fn replay(document: &Document) -> String {
         }
         let mut run = Run::new(0);
         let mut ended = false;
-        for example in &case.examples {
+        for (index, example) in case.examples.iter().enumerate() {
             let is_shown = example.file.is_none();
             if is_shown {
-                text.push_str(&example.input);
-                if !text.ends_with('\n') {
-                    text.push('\n');
-                }
+                text.push_str(&with_prompts(example, index + 1));
             }
             if !ended && !example.options.skip {
                 let answer = run.answer(example);
@@ -54,7 +55,22 @@ pub fn replay(document: &Document) -> String {
             }
         }
     }
-    text
+    Ok(text)
+}
+
+/// Returns an input with prompts, those of IPython for a cell; the last line ends in `\n`.
+fn with_prompts(example: &Example, number: usize) -> String {
+    let numbered = format!("In [{number}]: ");
+    let (first, next) = match example.manner {
+        Manner::Cell => (numbered.as_str(), "   ...: "),
+        Manner::Prompt | Manner::Script => example.language.signs(),
+    };
+    let input = example.input.trim_end_matches(['\r', '\n']);
+    if example.manner == Manner::Prompt && prompt_of(input).is_some() || in_number_of(input).is_some() {
+        return format!("{input}\n");
+    }
+    let lines = input.lines().zip(std::iter::once(first).chain(std::iter::repeat(next)));
+    lines.map(|(line, prompt)| format!("{prompt}{line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// What a session has printed since the last example.
@@ -83,10 +99,16 @@ impl Run {
             }
             recorded.text.push_str(&part.text());
         };
-        let mut session = Session::new(SessionOptions { live: Some(Box::new(live)), seed, ..SessionOptions::default() });
+        let mut session =
+            Session::new(SessionOptions { live: Some(Box::new(live)), seed, ..SessionOptions::default() });
         // From now on, warnings are collected.
         session.take_warnings();
         Run { session, recorded }
+    }
+
+    /// Returns whether a random number was drawn without a seed of the page.
+    pub(super) fn is_unseeded(&self) -> bool {
+        self.session.is_unseeded()
     }
 
     /// Returns the flag that stops the running example.
@@ -96,18 +118,31 @@ impl Run {
 
     /// Evaluates one example.
     pub(super) fn answer(&mut self, example: &Example) -> Answer {
-        let outcome = match example.manner {
-            Manner::Prompt => self.session.eval(example.language, &example.source),
-            Manner::Script => self.session.run_script(example.language, &example.source, None),
-            Manner::Cell => self.session.eval_cell(&example.source),
-        };
+        let outcome = evaluate(&mut self.session, example);
         let recorded = self.recorded.take();
         let outcome = Outcome { text: recorded.text, ..outcome };
-        let text = example.without_shown_dots(&printed(&outcome)).to_owned();
-        let error = outcome.error.as_ref().map(|error| (error.kind.clone(), first_line(&error.message).to_owned()));
-        let warnings = self.session.take_warnings();
-        Answer { text, value: recorded.value, error, warnings, ended: outcome.exit.is_some() }
+        Answer { value: recorded.value, ..finish(&mut self.session, example, &outcome) }
     }
+}
+
+/// Evaluates one example in a session of the caller.
+pub fn answer(session: &mut Session, example: &Example) -> Answer {
+    let outcome = evaluate(session, example);
+    finish(session, example, &outcome)
+}
+
+fn evaluate(session: &mut Session, example: &Example) -> Outcome {
+    match example.manner {
+        Manner::Prompt => session.eval(example.language, &example.source),
+        Manner::Script => session.run_script(example.language, &example.source, None),
+        Manner::Cell => session.eval_cell(&example.source),
+    }
+}
+
+fn finish(session: &mut Session, example: &Example, outcome: &Outcome) -> Answer {
+    let text = example.without_shown_dots(&printed(outcome)).to_owned();
+    let error = outcome.error.as_ref().map(|error| (error.kind.clone(), first_line(&error.message).to_owned()));
+    Answer { text, value: None, error, warnings: session.take_warnings(), ended: outcome.exit.is_some() }
 }
 
 fn first_line(text: &str) -> &str {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use owo_colors::{OwoColorize, Style};
 use similar::{ChangeTag, TextDiff};
 
-use super::judge::Kind;
-use super::parse::{Case, Example};
-use super::run::{CaseReport, FileReport, Standing, Verdict};
+use super::example::{Case, Example};
+use super::verdict::Kind;
+use super::verdict::{CaseReport, FileReport, Standing, Verdict};
 
 /// The styles of a report's parts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,8 +104,13 @@ impl Totals {
     }
 
     /// Returns whether something was run and nothing failed.
-    pub fn all_passed(&self) -> bool {
+    pub(super) fn all_passed(&self) -> bool {
         self.sessions.passed > 0 && self.sessions.failed == 0
+    }
+
+    /// Returns whether there was no session to run.
+    pub fn is_empty(&self) -> bool {
+        self.sessions == Count::default()
     }
 
     /// Returns whether everything was read, run and compared, and agrees.
@@ -135,7 +140,7 @@ impl Totals {
         if self.accepted > 0 {
             text.push_str(&format!("{} in the baseline\n", examples(self.accepted)));
         }
-        if self.sessions == Count::default() {
+        if self.is_empty() {
             return format!("{text}{}\n", "no session found".style(style));
         }
         format!("{text}examples: {}\n{}\n", self.examples, format!("sessions: {}", self.sessions).style(style))
@@ -356,8 +361,9 @@ fn closed(text: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::example::Document;
     use super::super::files::Target;
-    use super::super::parse::{Document, Form};
+    use super::super::parse::Form;
     use super::*;
 
     fn report(text: &str, verdicts: Vec<Verdict>) -> FileReport {

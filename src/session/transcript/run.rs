@@ -11,17 +11,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use tensor::ops::random::missing_seed;
-
 use super::baseline::Baseline;
 use super::code::file_examples;
 use super::docstrings::add_module;
+use super::example::{Case, Document, Example, Reading};
 use super::files::{Target, read_text};
-use super::judge::{Judge, Kind, depends_on_seed};
+use super::judge::{Judge, depends_on_seed};
 use super::names::bound;
-use super::parse::{Case, Document, Example, Form, Reading};
+use super::parse::Form;
 use super::replay::{Answer, Run};
 use super::stack::spawn_with_big_stack;
+use super::verdict::{CaseReport, FileReport, Kind, Verdict};
 
 /// The conditions for running examples.
 #[derive(Clone, Debug, Default)]
@@ -38,90 +38,6 @@ pub struct Terms {
     pub setup: Option<(String, String)>,
     /// Failures that are accepted.
     pub baseline: Option<Arc<Baseline>>,
-}
-
-/// The verdict on an example.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The output was as recorded.
-    Passed,
-    /// The example ran without an error, and the page does not show its output.
-    Ran,
-    /// The example is marked not to run.
-    Skipped,
-    /// The example belongs to a session that was not selected.
-    Unasked,
-    /// The output differed, and was written into the file.
-    Updated,
-    /// The output differed, as the baseline says.
-    Accepted,
-    /// The output differed; this is the new one.
-    Differs(String),
-    /// There is no output to compare, for this reason.
-    Broken(String),
-    /// The output differed, and cannot be the recorded one here.
-    Apart(Kind, String),
-    /// The output differed because an earlier example failed, or could not run here.
-    Follows {
-        /// The line of the earlier example.
-        line: usize,
-        /// Its kind; `None` if it failed.
-        kind: Option<Kind>,
-        printed: String,
-    },
-}
-
-/// What a verdict means for the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    Good,
-    /// The page is neither confirmed nor refuted.
-    Apart(Kind),
-    Bad,
-}
-
-impl Verdict {
-    pub(super) fn standing(&self) -> Standing {
-        match self {
-            Verdict::Apart(kind, _) | Verdict::Follows { kind: Some(kind), .. } => Standing::Apart(*kind),
-            Verdict::Differs(_) | Verdict::Broken(_) | Verdict::Follows { kind: None, .. } => Standing::Bad,
-            _ => Standing::Good,
-        }
-    }
-
-    pub(super) fn is_bad(&self) -> bool {
-        self.standing() == Standing::Bad
-    }
-}
-
-/// One session's results.
-#[derive(Clone, Debug)]
-pub struct CaseReport {
-    /// The session.
-    pub case: Arc<Case>,
-    /// One verdict per example.
-    pub verdicts: Vec<Verdict>,
-    /// The warnings, each with the line of the example.
-    pub warnings: Vec<(usize, String)>,
-    /// The bytes of outputs at which a value begins, by the index of the example.
-    pub(super) values: BTreeMap<usize, usize>,
-    /// Whether a random number was drawn without a seed.
-    is_unseeded: bool,
-}
-
-/// One file's results.
-#[derive(Debug)]
-pub struct FileReport {
-    /// The page that was run.
-    pub target: Target,
-    /// Every session with the verdicts on its examples, or the reason why the file could not be run.
-    pub cases: Result<Vec<CaseReport>, String>,
-    /// The number of blocks that were not read, by their language, or by `no prompt`.
-    pub not_read: BTreeMap<String, usize>,
-    /// The reason why the file could not be updated.
-    pub not_updated: Option<String>,
-    /// Advice on the page as a whole.
-    pub advice: Option<String>,
 }
 
 /// Runs `files` and passes the reports to `take` in order, each as soon as it and all before it are ready. Ends early
@@ -172,7 +88,7 @@ pub fn run_here(target: &Target) -> FileReport {
                 break;
             }
         }
-        taken.finish(ENDED.to_owned(), missing_seed::is_used())
+        taken.finish(ENDED.to_owned(), run.is_unseeded())
     })
 }
 
@@ -180,7 +96,11 @@ fn run_file(target: &Target, terms: &Terms) -> FileReport {
     run_by(target, terms, |case, seed| run_case(case, seed, terms.limit))
 }
 
-fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>, u64) -> (CaseReport, Vec<String>)) -> FileReport {
+fn run_by(
+    target: &Target,
+    terms: &Terms,
+    run_case: impl Fn(&Arc<Case>, u64) -> (CaseReport, Vec<String>),
+) -> FileReport {
     let mut report = FileReport {
         target: target.clone(),
         cases: Ok(Vec::new()),
@@ -197,7 +117,8 @@ fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>, u64) -> 
     };
     let Document { cases, not_read, .. } = document;
     report.not_read = not_read;
-    let first_line = |case: &Case| case.examples.iter().find(|example| example.file.is_none()).map_or(0, |first| first.line);
+    let first_line =
+        |case: &Case| case.examples.iter().find(|example| example.file.is_none()).map_or(0, |first| first.line);
     let asked = target.line.and_then(|line| cases.iter().rposition(|case| first_line(case) <= line));
     let is_asked = |index: usize, case: &Case| {
         let is_named = |text: &String| case.name.contains(text) || target.name().contains(text);
@@ -229,7 +150,7 @@ fn run_by(target: &Target, terms: &Terms, run_case: impl Fn(&Arc<Case>, u64) -> 
 }
 
 /// Reads a page, with the files that its sessions run first.
-fn read(target: &Target, terms: &Terms) -> Result<Document, String> {
+pub(super) fn read(target: &Target, terms: &Terms) -> Result<Document, String> {
     let (text, form) = target.read()?;
     let fault = |fault: String| format!("{}: {fault}", target.name());
     let mut document = Document::read(&text, form, &terms.reading).map_err(fault)?;
@@ -258,7 +179,7 @@ fn on_headings(cases: &[CaseReport]) -> Option<String> {
         let mut own: BTreeSet<&str> = BTreeSet::new();
         for (example, verdict) in report.case.examples.iter().zip(&report.verdicts) {
             let printed = match verdict {
-                Verdict::Differs(printed) => printed.as_str(),
+                Verdict::Differs(printed) if !example.expected.contains("NameError") => printed.as_str(),
                 _ => "",
             };
             let unknown = printed.rsplit_once("NameError: name '").and_then(|(_, rest)| rest.split('\'').next());
@@ -276,16 +197,6 @@ fn on_headings(cases: &[CaseReport]) -> Option<String> {
 }
 
 impl CaseReport {
-    /// The report of a session with these verdicts.
-    pub(super) fn of_verdicts(case: Arc<Case>, verdicts: Vec<Verdict>) -> CaseReport {
-        CaseReport { case, verdicts, warnings: Vec::new(), values: BTreeMap::new(), is_unseeded: false }
-    }
-
-    /// Returns whether the session was selected to run.
-    pub(super) fn is_asked(&self) -> bool {
-        !self.verdicts.contains(&Verdict::Unasked)
-    }
-
     /// Marks outputs that depend on the seed, given those of a run with another one.
     fn tell_random(&mut self, printed: &[String], reseeded: &[String]) {
         let outputs = printed.iter().zip(reseeded);
@@ -389,7 +300,7 @@ fn session_thread(case: &Case, seed: u64, sender: &Sender<Message>) {
         }
     }
     // Nobody may be listening any more.
-    let _ = sender.send(Message::Done(missing_seed::is_used()));
+    let _ = sender.send(Message::Done(run.is_unseeded()));
 }
 
 /// Returns the verdict on an example that is not run.

@@ -5,9 +5,10 @@ use std::path::Path;
 use similar::TextDiff;
 use tensor::system::{Files, System};
 
+use super::example::{Case, Document, Example, Reading, Written};
 use super::notebook;
-use super::parse::{Case, Document, Example, Form, Reading, Written};
-use super::run::{FileReport, Verdict};
+use super::parse::Form;
+use super::verdict::{FileReport, Verdict};
 
 /// A new output of an example.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +18,19 @@ pub(super) struct NewOutput<'a> {
     pub(super) value: Option<usize>,
 }
 
+/// The result of an update.
+struct Rewritten {
+    text: String,
+    /// The updated examples, each by the index of its session and its own.
+    accepted: Vec<(usize, usize)>,
+}
+
 impl FileReport {
     /// Writes differing outputs into the file if `accepts` agrees, and marks them as updated.
     pub fn update(&mut self, mut accepts: impl FnMut(&Case, &Example, &str) -> bool) {
         match self.rewritten(&mut accepts) {
-            Ok(Some((text, accepted))) => match self.write(&text) {
-                Ok(()) => self.mark(&accepted),
+            Ok(Some(new)) => match self.write(&new.text) {
+                Ok(()) => self.mark(&new.accepted),
                 Err(reason) => self.not_updated = Some(reason),
             },
             Ok(None) => {}
@@ -35,9 +43,9 @@ impl FileReport {
     /// # Errors
     /// Fails with a sentence if the file cannot be read, or an output cannot be written into it.
     pub fn patch(&self) -> Result<Option<String>, String> {
-        let Some((new, _)) = self.rewritten(&mut |_, _, _| true)? else { return Ok(None) };
+        let Some(new) = self.rewritten(&mut |_, _, _| true)? else { return Ok(None) };
         let (old, name) = (self.target.read()?.0, self.target.name());
-        let diff = TextDiff::from_lines(&old, &new);
+        let diff = TextDiff::from_lines(&old, &new.text);
         Ok(Some(diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string()))
     }
 
@@ -55,11 +63,8 @@ impl FileReport {
         }
     }
 
-    /// Returns the new text, and the updated examples by the indices of their session and of their own.
-    fn rewritten(
-        &self,
-        accepts: &mut dyn FnMut(&Case, &Example, &str) -> bool,
-    ) -> Result<Option<(String, Vec<(usize, usize)>)>, String> {
+    /// Returns the new text; `None` if nothing differs.
+    fn rewritten(&self, accepts: &mut dyn FnMut(&Case, &Example, &str) -> bool) -> Result<Option<Rewritten>, String> {
         let Ok(cases) = &self.cases else { return Ok(None) };
         let mut answers: Vec<(&Example, Option<NewOutput<'_>>)> = Vec::new();
         let mut accepted = Vec::new();
@@ -79,7 +84,7 @@ impl FileReport {
             return Ok(None);
         }
         let (text, form) = self.target.read()?;
-        Ok(Some((rewrite(&text, form, answers)?, accepted)))
+        Ok(Some(Rewritten { text: rewrite(&text, form, answers)?, accepted }))
     }
 }
 
@@ -157,7 +162,7 @@ fn written_shorter(read: &str, output: &str, example: &Example) -> bool {
 /// Returns an output as a comment tells it: of an error, only the last line.
 fn commented(output: &str) -> &str {
     let output = output.trim_end_matches('\n');
-    match output.starts_with(super::replay::TRACEBACK) {
+    match output.starts_with(super::example::TRACEBACK) {
         true => output.rsplit('\n').next().unwrap_or(output),
         false => output,
     }
@@ -255,13 +260,13 @@ mod tests {
 
     #[test]
     fn every_form_is_written_in_its_own_way() {
-        check("In [1]: x\nOut[1]: 1\n\nIn [2]: y\n", Form::Text, &[Some("2\n"), None], "In [1]: x\nOut[1]: 2\n\nIn [2]: y\n");
         check(
-            "> ```\n> >>> x\n> 1\n> ```\n",
-            Form::Markdown,
-            &[Some("2\n3\n")],
-            "> ```\n> >>> x\n> 2\n> 3\n> ```\n",
+            "In [1]: x\nOut[1]: 1\n\nIn [2]: y\n",
+            Form::Text,
+            &[Some("2\n"), None],
+            "In [1]: x\nOut[1]: 2\n\nIn [2]: y\n",
         );
+        check("> ```\n> >>> x\n> 1\n> ```\n", Form::Markdown, &[Some("2\n3\n")], "> ```\n> >>> x\n> 2\n> 3\n> ```\n");
         check(
             "```python\nx  # 1\nprint(y)\n# tensor([1])\n# a remark\n```\n",
             Form::Markdown,
@@ -283,6 +288,12 @@ mod tests {
         check("def f():\n    \"\"\"\n    >>> x\n    1\"\"\"\n", Form::Docstrings, &[Some("b'\\x00'\n")], {
             "def f():\n    \"\"\"\n    >>> x\n    b'\\\\x00'\"\"\"\n"
         });
+        check(
+            "# T\n<pre><code>\n&gt;&gt;&gt; x &lt; 1\n1</code></pre>\n",
+            Form::Markdown,
+            &[Some("<a>\n")],
+            "# T\n<pre><code>\n&gt;&gt;&gt; x &lt; 1\n&lt;a&gt;</code></pre>\n",
+        );
         check(
             "<pre>&gt;&gt;&gt; x\n1\n&gt;&gt;&gt; y\n2</pre>\n",
             Form::Html,

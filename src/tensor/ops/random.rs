@@ -15,7 +15,6 @@
 mod continuous;
 mod discrete;
 mod generator;
-pub mod missing_seed;
 mod multinomial;
 mod real;
 mod single;

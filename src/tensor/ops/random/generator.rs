@@ -1,7 +1,7 @@
 //! The Mersenne Twister (MT19937) as in PyTorch's CPU generator: seeding, words, saved state, and the normal sample
 //! cached for the next call. Independent of dtypes and tensors.
 
-use super::missing_seed;
+use crate::missing_seed;
 use crate::parallel::vectorised;
 use crate::system::{Machine, System};
 
