@@ -12,17 +12,19 @@ pub(crate) const PROPERTY_CALL: &str = "_()";
 /// Puts parentheses around powers that follow a minus sign.
 pub(super) fn powers(tokens: &[(Token, Position)], source: &str) -> Vec<Insertion> {
     let mut found = Vec::new();
+    // Finding a line anew for every number would take time in proportion to the square of the length.
+    let lines: Vec<&str> = source.lines().collect();
     for (index, (token, position)) in tokens.iter().enumerate() {
         let Some((line, column)) = place(*position) else { continue };
         let first = match token {
             Token::UnaryMinus => index + 1,
-            Token::IntegerConstant(_) | Token::FloatConstant(_) if rest(source, line, column).starts_with('-') => index,
+            Token::IntegerConstant(_) | Token::FloatConstant(_) if rest(&lines, line, column).starts_with('-') => index,
             _ => continue,
         };
         if let Some(last) = operand_end(tokens, first)
             && is(tokens, last + 1, &Token::PowerOf)
             && let Some(last) = power_end(tokens, last)
-            && let Some((end_line, end)) = end(tokens, source, last)
+            && let Some((end_line, end)) = end(tokens, &lines, last)
         {
             found.push(Insertion { line, column: column + 1, text: "(" });
             found.push(Insertion { line: end_line, column: end, text: ")" });
@@ -120,7 +122,7 @@ pub(super) fn closing(tokens: &[(Token, Position)], open: usize) -> Option<usize
 
 /// Returns the position after a token that ends an operand. A token knows only where it begins, so its text is read
 /// again.
-fn end(tokens: &[(Token, Position)], source: &str, index: usize) -> Option<(usize, usize)> {
+fn end(tokens: &[(Token, Position)], lines: &[&str], index: usize) -> Option<(usize, usize)> {
     let (token, position) = tokens.get(index)?;
     let (line, column) = place(*position)?;
     let length = match token {
@@ -128,7 +130,7 @@ fn end(tokens: &[(Token, Position)], source: &str, index: usize) -> Option<(usiz
         Token::Reserved(word) => word.chars().count(),
         Token::Unit => 2,
         Token::RightParen | Token::RightBracket | Token::RightBrace => 1,
-        Token::IntegerConstant(_) | Token::FloatConstant(_) => number_length(rest(source, line, column)),
+        Token::IntegerConstant(_) | Token::FloatConstant(_) => number_length(rest(lines, line, column)),
         _ => return None,
     };
     Some((line, column + length))
@@ -154,8 +156,8 @@ fn number_length(text: &str) -> usize {
 }
 
 /// Returns the rest of a line from a column on.
-fn rest(source: &str, line: usize, column: usize) -> &str {
-    let text = line.checked_sub(1).and_then(|line| source.lines().nth(line)).unwrap_or_default();
+fn rest<'l>(lines: &[&'l str], line: usize, column: usize) -> &'l str {
+    let text = line.checked_sub(1).and_then(|line| lines.get(line).copied()).unwrap_or_default();
     let at = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
     text.get(at..).unwrap_or_default()
 }
