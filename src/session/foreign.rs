@@ -123,7 +123,8 @@ pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<Strin
         let names = WORDS.iter().flat_map(|(words, _)| *words).copied();
         known(WORDS, nearest(word, names)?).filter(|_| message.starts_with("Expecting ';'"))
     };
-    reserved(message, before, rest)
+    on_quotes(rest)
+        .or_else(|| reserved(message, before, rest))
         .or_else(|| out_of_order(message, statement, rest))
         .or_else(|| known(WORDS, here))
         .or_else(|| words.find_map(|word| known(WORDS, word)))
@@ -131,6 +132,15 @@ pub(super) fn on_syntax(message: &str, before: &str, rest: &str) -> Option<Strin
         .or_else(in_place)
         .or_else(|| sign.map(|(_, advice)| (*advice).to_owned()))
         .or_else(|| on_words(message, before, statement, rest))
+}
+
+/// Returns advice on a text that begins with a quote as word processors write it.
+pub(super) fn on_quotes(rest: &str) -> Option<String> {
+    let rows = [("“”„‟", "\""), ("‘’‚‛", "'")];
+    rows.into_iter().find_map(|(curly, straight)| {
+        let curly = curly.chars().find(|curly| rest.starts_with(*curly))?;
+        Some(format!("`{curly}` is a curly quote; write `{straight}`"))
+    })
 }
 
 /// Returns advice on a reserved word used as a variable name.

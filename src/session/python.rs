@@ -8,7 +8,7 @@
 use super::begun::Begun;
 use super::failure::{EARLIER, Failure, call_line, did_you_mean, failure_of, line_and_column, shorten_trace};
 use super::results::{hidden_name, shown_name};
-use super::{Language, Session, stopped};
+use super::{Language, Session, foreign, stopped};
 use call::state::{Said, State};
 use explain::{Holder, Picture};
 use languages::python::builtins;
@@ -171,12 +171,13 @@ impl Session {
         let place = line_and_column(source, fault.offset);
         let is_unread = fault.message.starts_with("invalid syntax");
         let keyword = is_unread.then(|| self.nearest_keyword(Language::Python, source, place)).flatten();
+        let quotes = source.get(fault.offset..).and_then(foreign::on_quotes);
         Box::new(Failure {
             kind: fault.kind.to_string(),
             message: self.in_script_lines(source, fault.message),
             position: Some(place),
             lines_above: self.python.begun.lines_above(source),
-            hint: keyword.map(did_you_mean),
+            hint: quotes.or_else(|| keyword.map(did_you_mean)),
             unread: match (fault.kind, fault.stage) {
                 ("NotImplementedError", _) => None,
                 (_, Stage::Grammar) => Some("<unknown>"),
