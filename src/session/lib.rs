@@ -25,6 +25,7 @@ use languages::script::reading::Names;
 use languages::script::runtime::{Constants, Runtime};
 use languages::script::values::{is_ours, is_range, to_value};
 use languages::script::{engine, fault, imports, numbers, own};
+use logical::LineScanner;
 use rhai::{Caches, Dynamic, Engine, Module, Scope, Shared};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -197,6 +198,11 @@ impl Session {
         self.runtime.interrupt.shared()
     }
 
+    /// Returns whether the flag is set that stops the running evaluation.
+    pub(crate) fn is_asked_to_stop(&self) -> bool {
+        self.runtime.interrupt.is_set()
+    }
+
     /// Evaluates an input and shows the value of an expression, like a prompt.
     pub fn eval(&mut self, language: Language, source: &str) -> Outcome {
         // A line copied with its prompt shows its language by the prompt.
@@ -235,15 +241,27 @@ impl Session {
 
     /// Returns whether an input is a whole statement, or whether more lines could complete it.
     pub fn completeness(&self, language: Language, source: &str) -> Completeness {
+        // Ctrl-C stops the parser of a long input.
+        interrupt::watch(&self.runtime.interrupt);
         match language {
             Language::Python => completeness_of_python(source),
-            Language::Rhai => match self.compile(source, true) {
-                _ if has_open_comment(source) => Completeness::Incomplete,
-                Ok(_) => Completeness::Complete,
-                Err((error, cell)) if at_end(cell.place(error.position()), source) => Completeness::Incomplete,
-                Err((error, _)) if is_open_template(&error) => Completeness::Incomplete,
-                Err(_) => completeness_of_python(source),
-            },
+            Language::Rhai => {
+                let scanner = LineScanner::of(language, source);
+                if scanner.is_in_text() {
+                    // The compiler accepts an open comment, and reports an open template at its start. In a comment of
+                    // Python, a backtick opens nothing.
+                    let is_python = source.contains('#') && completeness_of_python(source) == Completeness::Complete;
+                    return if is_python { Completeness::Complete } else { Completeness::Incomplete };
+                }
+                match self.compile(source, true) {
+                    Ok(_) => Completeness::Complete,
+                    Err((error, cell)) => match cell.place(error.position()) {
+                        place if at_end(place, source) => Completeness::Incomplete,
+                        Some((LAST_LINE.., _)) if scanner.is_open() => Completeness::Incomplete,
+                        _ => completeness_of_python(source),
+                    },
+                }
+            }
         }
     }
 
@@ -484,14 +502,19 @@ impl Session {
 
 fn completeness_of_python(source: &str) -> Completeness {
     match syntax::parse(source) {
-        Ok(_) => Completeness::Complete,
+        Ok(parsed) => {
+            if syntax::is_long(source) {
+                syntax::abandon(parsed);
+            }
+            Completeness::Complete
+        }
         Err(fault) if fault.incomplete => Completeness::Incomplete,
         Err(_) => Completeness::Invalid,
     }
 }
 
 /// Returns the failure of an input that Ctrl-C has stopped.
-fn stopped() -> Box<Failure> {
+pub(crate) fn stopped() -> Box<Failure> {
     Box::new(Failure { interrupted: true, ..failure_of(Error::new(ErrorKind::KeyboardInterrupt, "")) })
 }
 
@@ -512,36 +535,13 @@ fn visible(scope: &Scope) -> Scope<'static> {
     visible
 }
 
+/// Rhai counts lines up to this one. Errors below are reported in it.
+const LAST_LINE: usize = u16::MAX as usize;
+
 /// Returns whether a parse error is at the very end of the text, so that more text could fix it.
 fn at_end(place: Option<(usize, usize)>, source: &str) -> bool {
     let offset = place.and_then(|place| failure::offset_of(source, place));
     offset.is_none_or(|offset| offset >= source.trim_end().len())
-}
-
-/// Returns whether a backtick string is unclosed. Only those may continue on the next line.
-fn is_open_template(error: &rhai::ParseError) -> bool {
-    error.to_string().contains("Open string is not terminated") && error.to_string().contains('`')
-}
-
-/// Returns whether a block comment is unclosed. The compiler accepts such a text as complete.
-fn has_open_comment(source: &str) -> bool {
-    let mut chars = source.chars().peekable();
-    let (mut depth, mut quote) = (0usize, None);
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(_), '\\') => {
-                chars.next();
-            }
-            (Some(q), c) if c == q => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '`' | '\'') if depth == 0 => quote = Some(c),
-            (None, '/') if depth == 0 && chars.peek() == Some(&'/') => while chars.next_if(|&c| c != '\n').is_some() {},
-            (None, '/') if chars.next_if_eq(&'*').is_some() => depth += 1,
-            (None, '*') if depth > 0 && chars.next_if_eq(&'/').is_some() => depth -= 1,
-            _ => {}
-        }
-    }
-    depth > 0
 }
 
 /// Returns whether an input ends with a semicolon, which keeps its value from being shown.
@@ -573,9 +573,20 @@ mod tests {
     }
 
     #[test]
-    fn an_open_comment_is_seen_through_strings() {
-        for (source, open) in [("1 /* a", true), ("1 /* a */", false), ("\"/* a\"", false), ("1 // /* a", false)] {
-            assert_eq!(has_open_comment(source), open, "{source}");
+    fn open_comments_and_templates_go_on() {
+        let session = Session::new(SessionOptions::default());
+        for (source, open) in [
+            ("1 /* a", true),
+            ("1 /* a */", false),
+            ("\"/* a\"", false),
+            ("1 // /* a", false),
+            ("let x = `a", true),
+            ("let x = `a\nb`", false),
+            ("let x = `${1 +", true),
+            ("x = 1  # a ` in Python", false),
+            ("let x = \"a", false),
+        ] {
+            assert_eq!(session.completeness(Language::Rhai, source) == Completeness::Incomplete, open, "{source}");
         }
     }
 }

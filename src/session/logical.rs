@@ -19,7 +19,7 @@ enum Context {
 }
 
 /// Reads an input line by line. Tells whether the lines so far surely need another one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineScanner {
     language: Language,
     open: Vec<Context>,
@@ -41,6 +41,13 @@ impl LineScanner {
         self.comment
     }
 
+    /// Reads a whole source.
+    pub(crate) fn of(language: Language, source: &str) -> LineScanner {
+        let mut scanner = LineScanner::new(language);
+        source.split('\n').for_each(|line| scanner.line(line));
+        scanner
+    }
+
     /// Returns whether a bracket, a string or a comment is open, or the last line continues after a backslash.
     pub(crate) fn is_open(&self) -> bool {
         !self.is_faulty && (self.is_joined || !self.open.is_empty())
@@ -49,6 +56,11 @@ impl LineScanner {
     /// Returns whether a bracket was closed by another kind. What follows is then unknown.
     pub(crate) fn is_faulty(&self) -> bool {
         self.is_faulty
+    }
+
+    /// Returns whether a string or a comment is open, in which any line may follow.
+    pub(crate) fn is_in_text(&self) -> bool {
+        !self.is_faulty && matches!(self.open.last(), Some(Context::Text { .. } | Context::Comment))
     }
 
     /// Reads a line, given without its line end.
@@ -99,17 +111,15 @@ impl LineScanner {
     }
 
     fn block_comment(&mut self, rest: &str) -> usize {
-        match (rest.find("*/"), rest.find("/*")) {
-            (Some(end), nested) if nested.is_none_or(|nested| end < nested) => {
-                self.open.pop();
-                end + 2
-            }
-            (_, Some(nested)) => {
-                self.open.push(Context::Comment);
-                nested + 2
-            }
-            _ => rest.len(),
+        let Some(at) = rest.as_bytes().windows(2).position(|pair| matches!(pair, b"*/" | b"/*")) else {
+            return rest.len();
+        };
+        if rest.get(at..).is_some_and(|sign| sign.starts_with('*')) {
+            self.open.pop();
+        } else {
+            self.open.push(Context::Comment);
         }
+        at + 2
     }
 
     fn code(&mut self, rest: &str, first: char) -> usize {
@@ -203,7 +213,7 @@ fn split(source: &str, mut at: usize, found: &mut Vec<Range<usize>>) -> bool {
 }
 
 /// Returns whether a line continues the statement above: it is indented, or begins with a clause of a block.
-fn is_inner(line: &str) -> bool {
+pub(crate) fn is_inner(line: &str) -> bool {
     let word = line.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
     line.starts_with([' ', '\t']) || matches!(word, "else" | "elif" | "except" | "finally")
 }
@@ -250,9 +260,7 @@ mod tests {
             (Rhai, "a / (", true),
         ];
         for (language, source, wanted) in rows {
-            let mut scanner = LineScanner::new(language);
-            source.split('\n').for_each(|line| scanner.line(line));
-            assert_eq!(scanner.is_open(), wanted, "{source:?}");
+            assert_eq!(LineScanner::of(language, source).is_open(), wanted, "{source:?}");
         }
     }
 

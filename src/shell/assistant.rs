@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,10 @@ use rustyline::{
 
 use super::screen::highlighted;
 use session::Completeness;
-use session::assist::{Desk, ListedCompletion, completeness, completions, cut, is_command, looks_printed, usages};
+use session::assist::{
+    Desk, ListedCompletion, completeness, completeness_of_paste, completions, cut, is_command, looks_printed, usages,
+    with_python_prompts,
+};
 
 /// Longer entries, which were pasted, get neither colours nor hints: each key press would scan them completely.
 const LONG: usize = 20_000;
@@ -36,6 +39,11 @@ pub(crate) struct Shared {
     pub request: Arc<Mutex<Option<Request>>>,
     /// The number of times Ctrl-C was pressed while editing this entry.
     pub stops: Arc<AtomicUsize>,
+    /// Whether marked text was pasted since Enter was last pressed.
+    pub is_pasted: Arc<AtomicBool>,
+    /// Whether the entry was accepted without being read. It is then read where Ctrl-C is heard, unlike in the line
+    /// editor.
+    pub is_unread: Cell<bool>,
     pub pace: TypingPace,
 }
 
@@ -73,12 +81,12 @@ impl TypingPace {
     pub(crate) fn is_pasted_result(&self, line: &str) -> bool {
         self.after_result.get()
             && self.since.get().is_some_and(|since| since.elapsed() < TypingPace::HASTE)
-            && looks_printed(line)
+            && looks_printed(&with_python_prompts(line))
     }
 }
 
 /// Returns the additional keys with their handlers.
-pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
+pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 7] {
     let control = |c| KeyEvent(KeyCode::Char(c), Modifiers::CTRL);
     let asks = |help| EventHandler::Conditional(Box::new(RequestKey { request: Arc::clone(&shared.request), help }));
     let takes = |key, whole| (Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(AcceptHintKey { whole })));
@@ -91,6 +99,10 @@ pub(crate) fn keys(shared: &Rc<Shared>) -> [(Event, EventHandler); 6] {
         (
             Event::KeySeq(vec![control('C')]),
             EventHandler::Conditional(Box::new(InterruptKey { pressed: Arc::clone(&shared.stops) })),
+        ),
+        (
+            Event::KeySeq(vec![KeyEvent(KeyCode::BracketedPasteStart, Modifiers::NONE)]),
+            EventHandler::Conditional(Box::new(PasteMark { is_pasted: Arc::clone(&shared.is_pasted) })),
         ),
     ]
 }
@@ -128,6 +140,18 @@ impl ConditionalEventHandler for InterruptKey {
     }
 }
 
+/// Notes the mark before pasted text, which the line editor then inserts.
+struct PasteMark {
+    is_pasted: Arc<AtomicBool>,
+}
+
+impl ConditionalEventHandler for PasteMark {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        self.is_pasted.store(true, Ordering::Relaxed);
+        None
+    }
+}
+
 struct RequestKey {
     request: Arc<Mutex<Option<Request>>>,
     help: bool,
@@ -156,8 +180,18 @@ impl Assistant {
     /// Returns whether Enter should continue on another line in place of running the entry.
     fn wants_more(&self, entry: &str) -> bool {
         let desk = &self.shared.desk;
-        !self.shared.pace.is_pasted_result(entry)
-            && completeness(&desk.session(), desk.language(), entry) == Completeness::Incomplete
+        let is_pasted = self.shared.is_pasted.swap(false, Ordering::Relaxed);
+        self.shared.is_unread.set(false);
+        if self.shared.pace.is_pasted_result(entry) {
+            return false;
+        }
+        if is_pasted && entry.len() > LONG {
+            self.shared.is_unread.set(true);
+            return false;
+        }
+        // One Enter runs a pasted block, and a second one a typed block.
+        let completeness = if is_pasted { completeness_of_paste } else { completeness };
+        completeness(&desk.session(), desk.language(), entry) == Completeness::Incomplete
     }
 }
 
@@ -329,6 +363,8 @@ mod tests {
             columns: Cell::new(80),
             request: Arc::default(),
             stops: Arc::default(),
+            is_pasted: Arc::default(),
+            is_unread: Cell::default(),
             pace: TypingPace::default(),
         }))
     }

@@ -28,7 +28,7 @@ use super::pager::{Paging, page};
 use super::past::FileHistory;
 use super::progress::{self, ProgressGuard};
 use super::screen::{Screen, Stream, coloured_picture, complain, complain_marked, marked, show};
-use session::assist::{Console, Desk, Marked, help, run_command, with_python_prompts};
+use session::assist::{Console, Desk, Marked, help, run_command};
 use session::{Language, Picture, Said, Session, set_budget};
 
 /// The keys listed in the overview.
@@ -103,6 +103,8 @@ impl Prompt {
             columns: Cell::new(80),
             request: Default::default(),
             stops: Default::default(),
+            is_pasted: Default::default(),
+            is_unread: Cell::default(),
             pace: TypingPace::default(),
         });
         let settings = EditorConfig::builder()
@@ -170,6 +172,8 @@ impl Prompt {
             self.shared.desk.session().interrupt_flag().store(false, Ordering::Relaxed);
             let (sign, _) = self.shared.desk.language().signs();
             self.shared.stops.store(0, Ordering::Relaxed);
+            self.shared.is_pasted.store(false, Ordering::Relaxed);
+            self.shared.is_unread.set(false);
             let initial = self.initial.take();
             let read = catch_unwind(AssertUnwindSafe(|| match initial {
                 Some((text, at)) => {
@@ -243,7 +247,11 @@ impl Prompt {
     /// Runs one entry. Returns an exit status if the prompt should end.
     fn take(&mut self, entry: &str) -> Option<i32> {
         let shared = Rc::clone(&self.shared);
-        if shared.pace.is_pasted_result(&with_python_prompts(entry)) {
+        if shared.pace.is_pasted_result(entry) {
+            return None;
+        }
+        if shared.is_unread.take() && shared.desk.needs_more(self, entry)? {
+            self.initial = Some((format!("{entry}\n"), entry.len() + 1));
             return None;
         }
         let taken = shared.desk.take(self, entry);

@@ -9,7 +9,7 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use super::screen::{Screen, complain, complain_marked, show, show_said};
-use session::assist::{Pasted, describe, is_unfinished, noted, read_session, with_python_prompts};
+use session::assist::{Pasted, describe, noted, read, with_python_prompts};
 use session::transcript::{decode, prompt_of, read_text};
 use session::{Failure, Language, Outcome, Session, SessionOptions, Step, steps};
 
@@ -124,7 +124,13 @@ fn name_of(file: Option<&Path>) -> String {
 /// Replays a pasted session with current results. Continues after a statement that fails.
 fn run_pasted(screen: Screen, text: &str, args: Vec<String>) -> i32 {
     let mut session = open(screen, args);
-    let pasted = read_session(&with_python_prompts(text), |language, source| is_unfinished(&session, language, source));
+    let pasted = match read(&session, &with_python_prompts(text)) {
+        Ok(pasted) => pasted,
+        Err(stopped) => {
+            complain_marked(screen, &describe(&stopped, text, None));
+            return INTERRUPTED;
+        }
+    };
     let mut status = 0;
     for statement in pasted.into_iter().flat_map(|pasted: Pasted| pasted.statements) {
         show(&format!("{}\n", statement.shown));

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod hints;
+mod pasting;
 mod saving;
 mod survival;
 mod terminal;

@@ -83,7 +83,7 @@ impl SyntaxFault {
 /// # Errors
 /// Fails with the one [`SyntaxFault`] that CPython reports, or if Ctrl-C comes while a long source is parsed.
 pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
-    if source.len() < LONG {
+    if !is_long(source) {
         return read(source);
     }
     let (sender, receiver) = mpsc::channel();
@@ -115,6 +115,11 @@ pub fn awaits_blank_line(source: &str) -> bool {
 /// Returns whether a source is one expression, whose value a prompt would show.
 pub fn is_expression(source: &str) -> bool {
     parse(source).is_ok_and(|parsed| matches!(parsed.syntax().body.as_slice(), [Stmt::Expr(_)]))
+}
+
+/// Returns whether a source is long enough for Ctrl-C to come while it is read.
+pub fn is_long(source: &str) -> bool {
+    source.len() >= LONG
 }
 
 /// Drops a possibly large value on its own thread, so that Ctrl-C returns at once.

@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use super::commands::{self, is_command};
 use super::console::{Console, EntryOutcome};
-use super::entry::is_unfinished;
+use super::entry::{completeness_of_paste, is_unfinished, read};
 use super::log::{Entry, Log};
-use super::paste::{Statement, is_output_number, read_session, with_python_prompts};
+use super::paste::{Statement, is_output_number, with_python_prompts};
 use crate::transcript::{Document, Form};
-use crate::{Language, Live, Outcome, Said, Session, SessionOptions};
+use crate::{Completeness, Language, Live, Outcome, Said, Session, SessionOptions, stopped};
 
 /// A session with the state of its prompt.
 pub struct Desk {
@@ -22,7 +22,7 @@ pub struct Desk {
     /// Whether to show the Rhai form of Python typed at a Rhai prompt.
     translates: Cell<bool>,
     log: Rc<RefCell<Log>>,
-    /// The last pasted session, and the log index of its first input.
+    /// The last pasted session as a transcript, and the log index of its first input.
     paste: RefCell<Option<(String, usize)>>,
     /// Receives the output of inputs.
     output: Rc<RefCell<Live>>,
@@ -81,8 +81,13 @@ impl Desk {
             console.remember(entry);
             return EntryOutcome { exit: Some(0), ..EntryOutcome::default() };
         }
-        let is_open = |language: Language, source: &str| is_unfinished(&self.session(), language, source);
-        let pasted = read_session(entry, is_open);
+        let pasted = match self.watched(console, false, |session| read(session, entry)) {
+            Ok(pasted) => pasted,
+            Err(stopped) => {
+                console.fail(&stopped, entry, None);
+                return EntryOutcome::default();
+            }
+        };
         self.session_mut().remember();
         self.log.borrow_mut().mark();
         let Some(mut pasted) = pasted else {
@@ -91,14 +96,32 @@ impl Desk {
             return EntryOutcome { exit, unfinished: None, printed: Some(false) };
         };
         let is_page = pasted.statements.len() > 1;
-        let unfinished = if is_page { pasted.statements.pop_if(|last| last.takes_more(is_open)) } else { None };
+        let is_unfinished = |language, source: &str| is_unfinished(&self.session(), language, source);
+        let unfinished = if is_page { pasted.statements.pop_if(|last| last.is_cut(is_unfinished)) } else { None };
         if pasted.has_results {
             let first = self.log().len();
-            self.paste.replace(Some((entry.to_owned(), first)));
+            self.paste.replace(Some((pasted.transcript(), first)));
         }
         let is_echoed = pasted.has_results || pasted.statements.len() > 1;
         let taken = self.run_statements(console, &pasted.statements, is_echoed);
         EntryOutcome { unfinished: unfinished.filter(|_| taken.is_ok()), ..taken.unwrap_or_else(|stopped| stopped) }
+    }
+
+    /// Reads a pasted entry, which may be long, and returns whether it needs more lines. `None` if Ctrl-C stops the
+    /// reading, which is reported.
+    pub fn needs_more(&self, console: &mut dyn Console, entry: &str) -> Option<bool> {
+        let language = self.language.get();
+        let found = self.watched(console, false, |session| {
+            let found = completeness_of_paste(session, language, entry);
+            if session.is_asked_to_stop() { Err(stopped()) } else { Ok(found) }
+        });
+        match found {
+            Ok(found) => Some(found == Completeness::Incomplete),
+            Err(stopped) => {
+                console.fail(&stopped, entry, None);
+                None
+            }
+        }
     }
 
     fn run_typed(&self, console: &mut dyn Console, entry: &str) -> Option<i32> {

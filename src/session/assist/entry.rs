@@ -6,31 +6,59 @@ use std::collections::BTreeMap;
 
 use super::commands::{self, is_command};
 use super::help::uses;
-use super::paste::{is_open_block, read_session, with_python_prompts};
-use crate::{Candidate, Completeness, Language, Session};
+use super::paste::{Parser, Pasted, Stopped, is_open_block, read_session, with_python_prompts};
+use crate::transcript::prompt_of;
+use crate::{Candidate, Completeness, Failure, Language, Session, stopped};
+
+/// Reads a pasted session. `None` for a text without prompts.
+///
+/// # Errors
+/// Fails with KeyboardInterrupt if the session is asked to stop meanwhile.
+pub fn read(session: &Session, text: &str) -> Result<Option<Pasted>, Box<Failure>> {
+    let is_unfinished = |language, source: &str| is_unfinished(session, language, source);
+    let parser = Parser { is_unfinished: &is_unfinished, is_stopped: &|| session.is_asked_to_stop() };
+    read_session(text, &parser).map_err(|Stopped| stopped())
+}
 
 /// Returns whether a source needs more lines to be a statement.
-pub fn is_unfinished(session: &Session, language: Language, source: &str) -> bool {
+pub(crate) fn is_unfinished(session: &Session, language: Language, source: &str) -> bool {
     matches!(session.completeness(language, source), Completeness::Incomplete)
 }
 
 /// Returns whether Enter should run an entry at a prompt for `language`, or continue on another line. Invalid entries
-/// run and report their error.
+/// run and report their error. So do entries whose reading was stopped by Ctrl-C.
 pub fn completeness(session: &Session, language: Language, entry: &str) -> Completeness {
+    completeness_of(session, language, entry, true)
+}
+
+/// Like [`completeness`], for an entry that was just pasted. A block does not wait for a blank line to end it.
+pub fn completeness_of_paste(session: &Session, language: Language, entry: &str) -> Completeness {
+    completeness_of(session, language, entry, false)
+}
+
+fn completeness_of(session: &Session, language: Language, entry: &str, is_typed: bool) -> Completeness {
     let is_unfinished = |language, source: &str| is_unfinished(session, language, source);
     if entry.trim().is_empty() || is_command(entry) {
         return Completeness::Complete;
     }
-    if let Some(pasted) = read_session(&with_python_prompts(entry), is_unfinished) {
+    match read(session, &with_python_prompts(entry)) {
+        Err(_) => return Completeness::Invalid,
         // The complete statements of a pasted page run; an unfinished one at its end is returned for completion.
-        return match pasted.statements.as_slice() {
-            [only] if only.takes_more(is_unfinished) => Completeness::Incomplete,
-            _ => Completeness::Complete,
-        };
+        Ok(Some(pasted)) => {
+            return match pasted.statements.as_slice() {
+                [only] if is_typed && only.is_unfinished(is_unfinished) || only.is_cut(is_unfinished) => {
+                    Completeness::Incomplete
+                }
+                _ => Completeness::Complete,
+            };
+        }
+        Ok(None) => {}
     }
     match session.completeness(language, entry) {
-        // Python is accepted without its prompt too. A block ends with an empty line.
-        Completeness::Complete if is_open_block(entry) && has_python_header(entry) => Completeness::Incomplete,
+        // Python is accepted without its prompt too. A typed block ends with an empty line.
+        Completeness::Complete if is_typed && is_open_block(entry) && has_python_header(entry) => {
+            Completeness::Incomplete
+        }
         completeness => completeness,
     }
 }
@@ -43,9 +71,9 @@ fn has_python_header(entry: &str) -> bool {
 /// Returns the language of a line at a prompt for `language`, the text after the line's own prompt, and the length of
 /// that prompt.
 fn input(language: Language, line: &str) -> (Language, &str, usize) {
-    match line.strip_prefix(">>> ") {
-        Some(rest) => (Language::Python, rest, line.len() - rest.len()),
-        None => (language, line, 0),
+    match prompt_of(line) {
+        Some((Language::Python, rest)) => (Language::Python, rest, line.len() - rest.len()),
+        _ => (language, line, 0),
     }
 }
 
@@ -154,8 +182,30 @@ mod tests {
             ("for i in 0..3 {\n  print(i);", true),
             ("for i in 0..3 {\n  print(i);\n}", false),
             (":time [1,", false),
+            ("for i in range(3):\n    print(i)\nx = 1", false),
+            ("for i in range(3):\n    print(i)\nelse:\n    x = 1", true),
+            ("for i in range(3):\n    print(i)\nfor j in x:\n    j", true),
+            ("for i in range(3):\n    print(\n1\n)", true),
+            ("@f\ndef g():\n    pass", true),
         ] {
             let found = completeness(&session, Language::Rhai, entry);
+            assert_eq!(found == Completeness::Incomplete, wanted, "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_block_is_complete() {
+        let session = Session::new(SessionOptions::default());
+        for (entry, wanted) in [
+            ("for i in range(3):", true),
+            ("for i in range(3):\n    print(i)", false),
+            ("for i in range(3):\n    print(", true),
+            (">>> for i in range(3):\n...     print(i)", false),
+            (">>> for i in range(3):", true),
+            ("In [1]: for i in range(3):\n   ...:     print(i)", false),
+            ("let a = [1,", true),
+        ] {
+            let found = completeness_of_paste(&session, Language::Rhai, entry);
             assert_eq!(found == Completeness::Incomplete, wanted, "{entry:?}");
         }
     }

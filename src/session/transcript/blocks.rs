@@ -1,7 +1,7 @@
 //! Decides how a block is read: for its prompts, as code, or not at all. The forms find the blocks.
 
 use super::code;
-use super::example::{Example, Manner, Written, prompt_of};
+use super::example::{Example, Manner, Origin, Written, prompt_of};
 use super::lines::{Encoding, Line, dedent, indent_of};
 use super::options::Options;
 use super::prompts::in_number_of;
@@ -65,7 +65,7 @@ impl Block<'_, '_> {
             options,
             output: 0..0,
             written: Written::Nowhere,
-            file: None,
+            origin: Origin::Page,
         });
         reader.close_block();
     }

@@ -1,7 +1,7 @@
 //! Python without prompts, as pages show it: statements, and comments that say what they print.
 
 use super::blocks::Block;
-use super::example::{Example, Manner, Written};
+use super::example::{Example, Manner, Origin, Written};
 use super::lines::{Encoding, Line, dedent};
 use super::options::Options;
 use super::reader::{Reader, common_indent};
@@ -37,14 +37,14 @@ pub(super) fn read(block: &Block<'_, '_>, reader: &mut Reader) {
 }
 
 /// Returns the statements of a file of Python as examples that only have to run.
-pub(super) fn file_examples(source: &str, file: &str) -> Vec<Example> {
+pub(super) fn file_examples(source: &str, origin: Origin) -> Vec<Example> {
     let mut line = 1;
     let mut done = 0;
     let example = |range: std::ops::Range<usize>| {
         line += source.get(done..range.start).unwrap_or_default().matches('\n').count();
         done = range.start;
         let statement = source.get(range).unwrap_or_default();
-        Example { line, file: Some(file.to_owned()), ..run_only(statement, String::new()) }
+        Example { line, origin: origin.clone(), ..run_only(statement, String::new()) }
     };
     statements(source).into_iter().map(example).collect()
 }
@@ -61,7 +61,7 @@ fn run_only(statement: &str, heading: String) -> Example {
         options: Options { ignore_output: true, ..Options::default() },
         output: 0..0,
         written: Written::Nowhere,
-        file: None,
+        origin: Origin::Page,
     }
 }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::file_examples;
-use super::example::{Case, Example};
+use super::example::{Case, Example, Origin};
 use super::lines::{Encoding, Line, indent_of, split_end};
-use super::names::{bound, words};
+use super::names::{bound, code_words, words};
 use super::reader::Reader;
 use crate::Language;
 
@@ -184,35 +184,33 @@ impl<'a> Scan<'a> {
 /// Adds to each session the statements of its module that it needs: those that bind the names it mentions, and the
 /// names that these mention.
 pub(super) fn add_module(cases: &mut [Case], text: &str, file: &str) {
-    let module: Vec<Example> =
-        file_examples(text, file).into_iter().filter(|example| !example.source.starts_with("if __name__")).collect();
-    let bound: Vec<Vec<&str>> = module.iter().map(|example| outer_names(&example.source)).collect();
+    let module: Vec<Example> = file_examples(text, Origin::Module(file.into()))
+        .into_iter()
+        .filter(|example| !example.source.starts_with("if __name__"))
+        .collect();
     let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, names) in bound.iter().enumerate() {
-        names.iter().for_each(|name| by_name.entry(name).or_default().push(index));
+    for (index, example) in module.iter().enumerate() {
+        outer_names(&example.source).into_iter().for_each(|name| by_name.entry(name).or_default().push(index));
     }
+    let binding = |source: &str| -> Vec<usize> {
+        let places = code_words(source).into_iter().filter_map(|word| by_name.get(word));
+        places.flatten().copied().collect()
+    };
+    let needs: Vec<Vec<usize>> = module.iter().map(|example| binding(&example.source)).collect();
     for case in cases {
-        let mut own: BTreeSet<&str> = BTreeSet::new();
-        let (mut needed, mut todo): (BTreeSet<usize>, Vec<usize>) = (BTreeSet::new(), Vec::new());
-        let mut ask = |source: &str, own: &BTreeSet<&str>, todo: &mut Vec<usize>| {
-            let known = words(source).filter(|word| !own.contains(word)).filter_map(|word| by_name.get(word));
-            known.flatten().for_each(|index| {
-                if needed.insert(*index) {
-                    todo.push(*index);
-                }
-            });
-        };
+        let (mut needed, mut own): (BTreeSet<usize>, BTreeSet<&str>) = (BTreeSet::new(), BTreeSet::new());
+        let mut todo: Vec<usize> = Vec::new();
         for example in &case.examples {
-            ask(&example.source, &own, &mut todo);
-            own.extend(super::names::bound(example.language, &example.source));
+            let foreign = code_words(&example.source).into_iter().filter(|word| !own.contains(word));
+            todo.extend(foreign.filter_map(|word| by_name.get(word)).flatten());
+            own.extend(bound(example.language, &example.source));
         }
         while let Some(index) = todo.pop() {
-            if let Some(example) = module.get(index) {
-                ask(&example.source, &BTreeSet::new(), &mut todo);
+            if needed.insert(index) {
+                todo.extend(needs.get(index).into_iter().flatten());
             }
         }
-        let setup = needed.into_iter().filter_map(|index| module.get(index).cloned());
-        let setup: Vec<Example> = setup.collect();
+        let setup: Vec<Example> = needed.into_iter().filter_map(|index| module.get(index).cloned()).collect();
         case.examples.splice(0..0, setup);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::lines::Encoding;
 use super::options::{Options, Scope, Settings};
@@ -100,8 +101,33 @@ pub struct Example {
     /// The byte range of the recorded output in the file, with line ends.
     pub output: Range<usize>,
     pub written: Written,
-    /// The file that the input comes from, if it is not the page: a set-up.
-    pub file: Option<String>,
+    pub origin: Origin,
+}
+
+/// Where an input comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    #[default]
+    Page,
+    /// A file that sessions run first.
+    Setup(Arc<str>),
+    /// The module around a docstring: a statement that a session needs.
+    Module(Arc<str>),
+}
+
+impl Origin {
+    /// Returns whether the input is an example of the page.
+    pub fn is_page(&self) -> bool {
+        *self == Origin::Page
+    }
+
+    /// Returns the file, if it is not the page.
+    pub(super) fn file(&self) -> Option<&str> {
+        match self {
+            Origin::Page => None,
+            Origin::Setup(file) | Origin::Module(file) => Some(file),
+        }
+    }
 }
 
 impl Example {
@@ -122,20 +148,24 @@ impl Example {
     }
 }
 
-/// Returns the language of a line that starts with a prompt, and the line without it.
+/// Returns the language of a line that starts with a prompt, and the line without it. Pages also put a tab after
+/// Python's prompt, or nothing. Without a space, `rhai>` may be a comparison.
 pub fn prompt_of(line: &str) -> Option<(Language, &str)> {
-    [(">>>", Language::Python), ("rhai>", Language::Rhai)].into_iter().find_map(|(prompt, language)| {
-        let rest = line.strip_prefix(prompt)?;
-        if rest.is_empty() { Some((language, "")) } else { Some((language, rest.strip_prefix(' ')?)) }
-    })
+    if let Some(rest) = line.strip_prefix(">>>") {
+        let input = rest.strip_prefix([' ', '\t']).unwrap_or(rest);
+        return (!rest.starts_with('>')).then_some((Language::Python, input));
+    }
+    let rest = line.strip_prefix("rhai>")?;
+    if rest.is_empty() { Some((Language::Rhai, "")) } else { Some((Language::Rhai, rest.strip_prefix([' ', '\t'])?)) }
 }
 
-/// Returns a continuation line without its prompt: `... ` in Python, `    > ` in Rhai.
+/// Returns a continuation line without its prompt: `... ` in Python, `    > ` in Rhai. A tab in place of the space is
+/// kept, because it indents the line.
 pub(crate) fn continuation_of(line: &str, language: Language) -> Option<&str> {
     let prompt = match language {
         Language::Python => "...",
         Language::Rhai => "    >",
     };
     let rest = line.strip_prefix(prompt)?;
-    if rest.is_empty() { Some("") } else { rest.strip_prefix(' ') }
+    if rest.is_empty() || rest.starts_with('\t') { Some(rest) } else { rest.strip_prefix(' ') }
 }

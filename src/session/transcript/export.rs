@@ -44,7 +44,7 @@ impl Json {
 
 impl FileReport {
     fn to_json(&self) -> Value {
-        let example = |(example, verdict): (&Example, &Verdict)| {
+        let example = |report: &CaseReport, example: &Example, verdict: &Verdict| {
             let mut entry = json!({ "line": example.line, "input": example.source, "verdict": verdict.word() });
             match verdict {
                 Verdict::Differs(printed) => {
@@ -53,8 +53,8 @@ impl FileReport {
                 }
                 Verdict::Broken(reason) => entry["reason"] = reason.as_str().into(),
                 Verdict::Apart(_, printed) => entry["printed"] = printed.trim_end_matches('\n').into(),
-                Verdict::Follows { line, printed, .. } => {
-                    entry["hangs_on"] = (*line).into();
+                Verdict::Follows { root, printed, .. } => {
+                    entry["hangs_on"] = report.case.examples.get(*root).map(|root| root.line).into();
                     entry["printed"] = printed.trim_end_matches('\n').into();
                 }
                 _ => {}
@@ -62,12 +62,12 @@ impl FileReport {
             entry
         };
         let session = |report: &CaseReport| {
-            let examples = report.case.examples.iter().zip(&report.verdicts);
+            let examples = report.counted().map(|(input, verdict)| example(report, input, verdict));
             let warning = |(line, warning): &(usize, String)| json!({ "line": line, "message": warning });
             json!({
                 "name": report.case.name,
                 "line": report.case.examples.first().map(|example| example.line),
-                "examples": examples.map(example).collect::<Vec<_>>(),
+                "examples": examples.collect::<Vec<_>>(),
                 "warnings": report.warnings.iter().map(warning).collect::<Vec<_>>(),
             })
         };
@@ -113,7 +113,7 @@ impl FileReport {
                 "    <testcase classname=\"{name}\" name=\"{title}\" file=\"{name}\" line=\"{line}\""
             ));
             let apart = apart(report);
-            let bad = report.verdicts.iter().filter(|verdict| verdict.is_bad()).count();
+            let bad = report.counted().filter(|(_, verdict)| verdict.is_bad()).count();
             if bad > 0 {
                 failures += 1;
                 let (message, failure) =
@@ -142,7 +142,7 @@ impl FileReport {
 /// Returns the numbers of examples in a session that cannot agree here: `cannot agree here: random 2, missing 1`.
 fn apart(report: &CaseReport) -> String {
     let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
-    for verdict in &report.verdicts {
+    for (_, verdict) in report.counted() {
         if let Standing::Apart(kind) = verdict.standing() {
             *kinds.entry(kind).or_default() += 1;
         }

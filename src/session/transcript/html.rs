@@ -241,6 +241,18 @@ fn plain(markup: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// Replaces the references to characters in a text without tags.
+pub(crate) fn without_references(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut new = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (character, length) = reference(&format!("&{part}"));
+        new.push_str(&character);
+        new.push_str(part.get(length - 1..).unwrap_or_default());
+    }
+    new
+}
+
 /// Names of characters that pages use in code.
 const NAMES: &[(&str, &str)] = &[
     ("lt", "<"),
@@ -260,7 +272,7 @@ const NAMES: &[(&str, &str)] = &[
 /// stand for themselves.
 fn reference(text: &str) -> (Cow<'static, str>, usize) {
     let itself = (Cow::Borrowed("&"), 1);
-    let Some(end) = text.get(..text.len().min(12)).unwrap_or_default().find(';') else { return itself };
+    let Some(end) = text.bytes().take(12).position(|byte| byte == b';') else { return itself };
     let name = text.get(1..end).unwrap_or_default();
     let code = match name.strip_prefix('#') {
         Some(number) => match number.strip_prefix(['x', 'X']) {
@@ -291,6 +303,7 @@ mod tests {
             ("<span class=\"linenos\"> 3</span>x", "x"),
             ("1 < 2 & 3", "1 < 2 & 3"),
             ("&#x27;&#39;&#160;&unknown;", "'' &unknown;"),
+            ("&gt; ééééééé", "> ééééééé"),
         ];
         for (markup, wanted) in rows {
             assert_eq!(plain(markup), wanted, "{markup}");

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::{form_of, matches};
+use super::compare::{form_of, matches, may_vary};
 use super::example::TRACEBACK;
-use super::example::{Example, Manner};
-use super::names::{bound, words};
+use super::example::{Example, Manner, Origin};
+use super::names::{bound, code_words, words};
 use super::replay::Answer;
 use super::verdict::{Kind, Verdict};
 use crate::without_magics;
@@ -13,16 +13,18 @@ use crate::without_magics;
 /// Judges the examples of one session, in order.
 #[derive(Default)]
 pub(super) struct Judge {
-    /// The names that were not bound because an example failed, with its line and its kind.
+    /// The names that were not bound because an example failed, with its index and its kind.
     lost: BTreeMap<String, (usize, Option<Kind>)>,
 }
 
 impl Judge {
     /// Returns the verdict on an example. An output that varies with the seed is told from a wrong one later.
-    pub(super) fn verdict(&mut self, example: &Example, answer: Answer) -> Verdict {
-        let is_right = match example.options.ignore_output {
-            true => answer.error.is_none(),
-            false => matches(&example.expected, &answer.text, &example.options),
+    /// `index` is the place of the example in the session.
+    pub(super) fn verdict(&mut self, index: usize, example: &Example, answer: Answer) -> Verdict {
+        let is_compared = !example.options.ignore_output && !may_vary(&example.expected);
+        let is_right = match is_compared {
+            false => answer.error.is_none(),
+            true => matches(&example.expected, &answer.text, &example.options),
         };
         if is_right {
             if answer.error.is_none() {
@@ -30,20 +32,20 @@ impl Judge {
                     self.lost.remove(name);
                 }
             }
-            return if example.options.ignore_output { Verdict::Ran } else { Verdict::Passed };
+            return if is_compared { Verdict::Passed } else { Verdict::Ran };
         }
-        let cause = words(&example.source).find_map(|word| self.lost.get(word).copied());
+        let cause = code_words(&example.source).into_iter().find_map(|word| self.lost.get(word).copied());
         let kind = match cause {
             Some((_, kind)) => kind,
             None => kind_of(example, &answer),
         };
         if answer.error.is_some() && !example.expected.contains(TRACEBACK) {
-            let root = cause.unwrap_or((example.line, kind));
+            let root = cause.unwrap_or((index, kind));
             let lost = bound(example.language, &example.source).into_iter().map(|name| (name.to_owned(), root));
             self.lost.extend(lost);
         }
         match (cause, kind) {
-            (Some((line, kind)), _) => Verdict::Follows { line, kind, printed: answer.text },
+            (Some((root, kind)), _) => Verdict::Follows { root, kind, printed: answer.text },
             (None, Some(kind)) => Verdict::Apart(kind, answer.text),
             (None, None) => match passed_over(example) {
                 Some(line) if line.contains("time") => Verdict::Apart(Kind::Time, answer.text),
@@ -68,7 +70,9 @@ fn kind_of(example: &Example, answer: &Answer) -> Option<Kind> {
     }
     if let Some((class, message)) = &answer.error {
         let is_missing = is_missing(class, message) && !expected.contains(class.as_str());
-        return is_missing.then_some(Kind::Missing);
+        // A module may need much that a page does not.
+        let is_module = matches!(example.origin, Origin::Module(_));
+        return (is_missing || is_module).then_some(Kind::Missing);
     }
     let printed = answer.text.trim_end_matches('\n');
     if without_addresses(expected) == without_addresses(printed) {
@@ -141,9 +145,10 @@ mod tests {
         let mut judge = Judge::default();
         let examples = document.cases[0].examples.iter().zip(answers);
         examples
-            .map(|(example, (text, error))| {
+            .enumerate()
+            .map(|(index, (example, (text, error)))| {
                 let error = error.map(|(class, message)| (class.to_owned(), message.to_owned()));
-                judge.verdict(example, Answer { text: (*text).to_owned(), error, ..Answer::default() })
+                judge.verdict(index, example, Answer { text: (*text).to_owned(), error, ..Answer::default() })
             })
             .collect()
     }
@@ -155,7 +160,7 @@ mod tests {
         let text = ">>> import m\n>>> y = m.f()\n>>> y\n3\n>>> 1\n2\n>>> y = 4\n>>> y\n5\n";
         let answers = [("E", missing), ("E", unknown), ("E", unknown), ("1\n", None), ("", None), ("4\n", None)];
         let follows =
-            |printed: &str| Verdict::Follows { line: 1, kind: Some(Kind::Missing), printed: printed.to_owned() };
+            |printed: &str| Verdict::Follows { root: 0, kind: Some(Kind::Missing), printed: printed.to_owned() };
         let wanted = [
             Verdict::Apart(Kind::Missing, "E".to_owned()),
             follows("E"),
@@ -183,6 +188,7 @@ mod tests {
             ),
             (">>> x.nope\n1", "E", Some(("AttributeError", "'list' object has no attribute 'nope'")), None),
             (">>> x\n1.5", "2.5\n", None, None),
+            (">>> x\n1.5 # may vary", "2.5\n", None, None),
         ];
         for (text, printed, error, wanted) in rows {
             let found = match &judged(text, &[(printed, error)])[0] {

@@ -1,8 +1,8 @@
 //! The names in a source: those it binds, and all that it mentions. Finds them in the text, so that a source that does
 //! not parse has names too.
 
-use crate::Language;
-use crate::logical::statements;
+use crate::logical::{LineScanner, statements};
+use crate::{Language, string_length};
 
 /// Returns the words of a source that may be names.
 pub(super) fn words(source: &str) -> impl Iterator<Item = &str> {
@@ -11,14 +11,49 @@ pub(super) fn words(source: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.starts_with(|first: char| first.is_alphabetic() || first == '_'))
 }
 
+/// Returns the names that Python code mentions, without attributes, comments and strings. Strings with values in them
+/// are code.
+pub(super) fn code_words(source: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = source;
+    while let Some(at) = rest.find(['"', '\'', '#']) {
+        let (before, there) = rest.split_at(at);
+        names(before, &mut found);
+        let is_formatted = before.ends_with(['f', 'F']);
+        let length = match there.starts_with('#') {
+            true => there.find('\n').unwrap_or(there.len()),
+            false => string_length(Language::Python, there).flatten().unwrap_or(there.len()),
+        };
+        let (string, after) = there.split_at(length);
+        if is_formatted {
+            names(string, &mut found);
+        }
+        rest = after;
+    }
+    names(rest, &mut found);
+    found
+}
+
+/// Adds the words of a text that do not follow a dot.
+fn names<'a>(text: &'a str, found: &mut Vec<&'a str>) {
+    let start = |word: &str| (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    found.extend(words(text).filter(|word| !text.get(..start(word)).unwrap_or_default().trim_end().ends_with('.')));
+}
+
 /// Returns the names that a source binds: by assignments, imports, definitions, loops and `with`.
 pub(super) fn bound(language: Language, source: &str) -> Vec<&str> {
     let mut names = Vec::new();
     match language {
         Language::Python => {
             for range in statements(source) {
-                let statement = source.get(range).unwrap_or_default();
-                statement.lines().for_each(|line| bound_in_line(line.trim(), &mut names));
+                let mut scanner = LineScanner::new(language);
+                for line in source.get(range).unwrap_or_default().lines() {
+                    // A line inside a string or a bracket binds nothing.
+                    if !scanner.is_open() {
+                        bound_in_line(line.trim(), &mut names);
+                    }
+                    scanner.line(line);
+                }
             }
         }
         Language::Rhai => source.split(['\n', ';']).for_each(|line| bound_in_line(line.trim(), &mut names)),
@@ -114,10 +149,13 @@ mod tests {
             ("with f() as g:\n    pass", &["g"]),
             ("x: int = 3", &["x"]),
             ("print('a = 1')", &[]),
+            ("f(\"\"\"\na = 1\n\"\"\",\nb = 2)", &[]),
         ];
         for (source, wanted) in rows {
             assert_eq!(bound(Language::Python, source), *wanted, "{source}");
         }
+        assert_eq!(code_words("a = f(b'x y', f'{c}') # d\n\"\"\"e\nf\"\"\" + g"), ["a", "f", "b", "f", "c", "g"]);
+        assert_eq!(code_words("np.take(a, b . c)"), ["np", "a", "b"]);
         assert_eq!(bound(Language::Rhai, "let x = 1; y = 2;\nfn f(a) { a }"), ["x", "y", "f"]);
     }
 }

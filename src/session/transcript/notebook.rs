@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, from_str, json};
 
 use super::example::TRACEBACK;
-use super::example::{Example, Manner, Written};
+use super::example::{Example, Manner, Origin, Written};
 use super::options::Options;
 use super::reader::Reader;
 use crate::{Language, without_magics};
@@ -149,7 +149,7 @@ impl<'a> Cell<'a> {
             options,
             output: self.range.clone(),
             written,
-            file: None,
+            origin: Origin::Page,
         })
     }
 }

@@ -138,9 +138,9 @@ fn directive(line: &str) -> Option<(usize, &str)> {
 pub enum Scope {
     /// The whole page.
     Page,
-    /// The text below a heading, up to the next.
+    /// The text below a heading, up to the next; in a `.py` file, a docstring.
     Heading,
-    /// A block; in a `.py` file, a docstring.
+    /// A block.
     Block,
 }
 

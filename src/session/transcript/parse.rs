@@ -68,8 +68,8 @@ impl Form {
     /// Returns how far a session goes, if neither the page nor the caller says so.
     pub(super) fn scope(self) -> Scope {
         match self {
-            Form::Markdown => Scope::Heading,
-            Form::Docstrings => Scope::Block,
+            // The name of an object is the heading of its docstring.
+            Form::Markdown | Form::Docstrings => Scope::Heading,
             Form::Text | Form::Rst | Form::Notebook | Form::Html => Scope::Page,
         }
     }

@@ -1,12 +1,12 @@
 //! The numbers of IPython: `In [1]: ` before an input, `Out[1]: ` before its value.
 
 /// Returns the input after IPython's number: `In [3]: x`, `In [*]: x`, `In [ ]:`.
-pub(super) fn in_number_of(line: &str) -> Option<&str> {
+pub(crate) fn in_number_of(line: &str) -> Option<&str> {
     after_number(line, "In")
 }
 
 /// Returns the value after IPython's number: `Out[3]: x`.
-pub(super) fn out_number_of(line: &str) -> Option<&str> {
+pub(crate) fn out_number_of(line: &str) -> Option<&str> {
     after_number(line, "Out")
 }
 
@@ -14,7 +14,7 @@ fn after_number<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let rest = line.strip_prefix(word)?;
     let (number, rest) = rest.strip_prefix(' ').unwrap_or(rest).strip_prefix('[')?.split_once("]:")?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'*' || byte == b' ');
-    is_number.then(|| rest.strip_prefix(' ').unwrap_or(rest))
+    is_number.then(|| rest.strip_prefix([' ', '\t']).unwrap_or(rest))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::example::{Case, Document, Example, Manner, Reading, Written, continuation_of, prompt_of};
+use super::example::{Case, Document, Example, Manner, Origin, Reading, Written, continuation_of, prompt_of};
 use super::lines::{Encoding, Line, dedent, indent_of, lines};
 use super::options::{Mark, Options, Scope, Settings};
 use super::prompts::{in_number_of, out_number_of};
@@ -150,7 +150,7 @@ impl Reader {
                 options: Options::default(),
                 output: line.after..line.after,
                 written,
-                file: None,
+                origin: Origin::Page,
             };
             return self.push(example);
         }

@@ -42,7 +42,7 @@ pub fn replay(target: &Target) -> Result<String, String> {
         let mut run = Run::new(0);
         let mut ended = false;
         for (index, example) in case.examples.iter().enumerate() {
-            let is_shown = example.file.is_none();
+            let is_shown = example.origin.is_page();
             if is_shown {
                 text.push_str(&with_prompts(example, index + 1));
             }

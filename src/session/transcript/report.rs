@@ -85,13 +85,11 @@ impl Totals {
             self.sessions.add(false);
             return;
         };
-        for CaseReport { case, verdicts, .. } in cases.iter().filter(|case| case.is_asked()) {
-            self.sessions.add(!verdicts.iter().any(Verdict::is_bad));
-            for (example, verdict) in case.examples.iter().zip(verdicts) {
+        for report in cases.iter().filter(|case| case.is_asked()) {
+            self.sessions.add(!report.is_bad());
+            for (_, verdict) in report.counted() {
                 match (verdict, verdict.standing()) {
                     (Verdict::Skipped, _) => {}
-                    // The statements of a set-up count only if they fail.
-                    (Verdict::Ran, _) if example.file.is_some() => {}
                     (_, Standing::Apart(kind)) => *self.apart.entry(kind).or_default() += 1,
                     (Verdict::Accepted, _) => self.accepted += 1,
                     (verdict, standing) => {
@@ -169,8 +167,7 @@ fn examples(number: usize) -> String {
 impl FileReport {
     /// Returns whether the file could be run and nothing in it failed.
     pub fn is_good(&self) -> bool {
-        let good = |cases: &Vec<CaseReport>| !cases.iter().flat_map(|case| &case.verdicts).any(Verdict::is_bad);
-        self.cases.as_ref().is_ok_and(good)
+        self.cases.as_ref().is_ok_and(|cases| !cases.iter().any(CaseReport::is_bad))
     }
 
     /// Returns the warnings of the file's examples with their positions, except those already in `told`.
@@ -207,11 +204,11 @@ impl FileReport {
             Err(error) => return format!("{} {error}\n", "FAIL".style(palette.bad)),
         };
         let mut text = String::new();
-        for CaseReport { case, verdicts, .. } in cases {
-            for (example, verdict) in case.examples.iter().zip(verdicts) {
-                self.push_failure(&mut text, palette, case, example, verdict);
+        for report in cases {
+            for (index, (example, verdict)) in report.case.examples.iter().zip(&report.verdicts).enumerate() {
+                self.push_failure(&mut text, palette, &report.case, example, verdict);
                 if matches!(verdict, Verdict::Differs(_) | Verdict::Broken(_)) {
-                    text.push_str(&hanging(example.line, verdicts, "    ", "\n"));
+                    text.push_str(&hanging(report.hanging_on(index), "    ", "\n"));
                 }
             }
         }
@@ -242,7 +239,7 @@ impl FileReport {
             Verdict::Broken(reason) => format!("    {}\n", reason.style(palette.bad)),
             _ => return,
         };
-        let file = example.file.clone().unwrap_or_else(|| self.target.name());
+        let file = example.origin.file().map_or_else(|| self.target.name(), str::to_owned);
         let place = format!("{file}:{}", example.line);
         text.push_str(&format!("{}", place.style(palette.place)));
         let name = if case.name.is_empty() { &example.heading } else { &case.name };
@@ -259,17 +256,20 @@ impl FileReport {
     /// Returns the lines on examples that cannot agree here: one for each thing that is missing, and one for each other
     /// kind.
     fn apart(&self, palette: &Palette, cases: &[CaseReport], quiet: bool) -> String {
-        let mut text = String::new();
         let mut lines: BTreeMap<Kind, BTreeSet<usize>> = BTreeMap::new();
-        for CaseReport { case, verdicts, .. } in cases {
-            for (example, verdict) in case.examples.iter().zip(verdicts) {
+        // A set-up fails in every session.
+        let mut missing: BTreeMap<(bool, &str, usize), (&str, usize)> = BTreeMap::new();
+        for report in cases {
+            for (index, (example, verdict)) in report.case.examples.iter().zip(&report.verdicts).enumerate() {
                 match verdict {
                     Verdict::Apart(Kind::Missing, printed) => {
                         let error = printed.trim_end().lines().next_back().unwrap_or_default();
-                        let file = example.file.clone().unwrap_or_else(|| self.target.name());
-                        let place = format!("{file}:{}", example.line);
-                        let hanging = hanging(example.line, verdicts, " (", ")");
-                        text.push_str(&format!("{}: missing here: {error}{hanging}\n", place.style(palette.place)));
+                        let file = example.origin.file();
+                        let place = (file.is_none(), file.unwrap_or_default(), example.line);
+                        let hanging = report.hanging_on(index);
+                        if hanging > 0 || verdict.counts(example) {
+                            missing.entry(place).or_insert((error, 0)).1 += hanging;
+                        }
                     }
                     Verdict::Apart(kind, _) | Verdict::Follows { kind: Some(kind), .. } if *kind != Kind::Missing => {
                         lines.entry(*kind).or_default().insert(example.line);
@@ -277,6 +277,13 @@ impl FileReport {
                     _ => {}
                 }
             }
+        }
+        let mut text = String::new();
+        for ((is_page, file, line), (error, number)) in missing {
+            let file = if is_page { self.target.name() } else { file.to_owned() };
+            let place = format!("{file}:{line}");
+            let hanging = hanging(number, " (", ")");
+            text.push_str(&format!("{}: missing here: {error}{hanging}\n", place.style(palette.place)));
         }
         for (kind, lines) in lines.iter().filter(|_| !quiet) {
             let why = match kind {
@@ -295,11 +302,7 @@ impl FileReport {
     }
 
     fn summary(&self, palette: &Palette, cases: &[CaseReport]) -> String {
-        let all = || {
-            let pairs = cases.iter().flat_map(|report| report.case.examples.iter().zip(&report.verdicts));
-            // The statements of a set-up count only if they fail.
-            pairs.filter(|(example, verdict)| example.file.is_none() || **verdict != Verdict::Ran)
-        };
+        let all = || cases.iter().flat_map(CaseReport::counted);
         let count = |wanted: fn(&Verdict) -> bool| all().filter(|(_, verdict)| wanted(verdict)).count();
         let mut apart: BTreeMap<Kind, usize> = BTreeMap::new();
         for (_, verdict) in all() {
@@ -326,20 +329,29 @@ impl FileReport {
     }
 }
 
-/// Returns how many examples hang on the one at a line, between two texts; nothing if there are none.
-fn hanging(line: usize, verdicts: &[Verdict], before: &str, after: &str) -> String {
-    let is_hanging = |verdict: &&Verdict| matches!(verdict, Verdict::Follows { line: root, .. } if *root == line);
-    match verdicts.iter().filter(is_hanging).count() {
+/// Returns how many examples hang on another, between two texts; nothing if there are none.
+fn hanging(number: usize, before: &str, after: &str) -> String {
+    match number {
         0 => String::new(),
         1 => format!("{before}1 more example hangs on it{after}"),
         number => format!("{before}{number} more examples hang on it{after}"),
     }
 }
 
+/// The largest number of lines whose differences are looked for, which may take its square.
+const MOST_LINES: usize = 5_000;
+
 /// Marks recorded lines that were not printed with `-`, and printed lines that were not recorded with `+`.
 fn difference(palette: &Palette, expected: &str, printed: &str) -> String {
     let (expected, printed) = (closed(expected), closed(printed));
     let mut text = String::new();
+    if expected.lines().count().max(printed.lines().count()) > MOST_LINES {
+        let marked = |sign: &str, text: &str, style: Style| -> String {
+            text.lines().map(|line| format!("  {}\n", format!("{sign} {line}").style(style))).collect()
+        };
+        let (removed, added) = (marked("-", &expected, palette.bad), marked("+", &printed, palette.good));
+        return format!("{removed}{added}");
+    }
     for change in TextDiff::from_lines(&expected, &printed).iter_all_changes() {
         let line = change.value().trim_end_matches('\n');
         text.push_str(&match change.tag() {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::baseline::Baseline;
 use super::code::file_examples;
 use super::docstrings::add_module;
-use super::example::{Case, Document, Example, Reading};
+use super::example::{Case, Document, Example, Origin, Reading};
 use super::files::{Target, read_text};
 use super::judge::{Judge, depends_on_seed};
 use super::names::bound;
@@ -118,7 +118,7 @@ fn run_by(
     let Document { cases, not_read, .. } = document;
     report.not_read = not_read;
     let first_line =
-        |case: &Case| case.examples.iter().find(|example| example.file.is_none()).map_or(0, |first| first.line);
+        |case: &Case| case.examples.iter().find(|example| example.origin.is_page()).map_or(0, |first| first.line);
     let asked = target.line.and_then(|line| cases.iter().rposition(|case| first_line(case) <= line));
     let is_asked = |index: usize, case: &Case| {
         let is_named = |text: &String| case.name.contains(text) || target.name().contains(text);
@@ -159,12 +159,12 @@ pub(super) fn read(target: &Target, terms: &Terms) -> Result<Document, String> {
     }
     let folder = target.path().and_then(Path::parent).unwrap_or(Path::new(""));
     let mut setup = match &terms.setup {
-        Some((name, text)) => file_examples(text, name),
+        Some((name, text)) => file_examples(text, Origin::Setup(name.as_str().into())),
         None => Vec::new(),
     };
     for file in &document.settings.setup {
         let file = folder.join(file);
-        setup.extend(file_examples(&read_text(&file)?, &file.display().to_string()));
+        setup.extend(file_examples(&read_text(&file)?, Origin::Setup(file.display().to_string().into())));
     }
     if !setup.is_empty() {
         document.cases.iter_mut().for_each(|case| drop(case.examples.splice(0..0, setup.iter().cloned())));
@@ -245,7 +245,7 @@ impl Taken {
             self.report.values.insert(self.report.verdicts.len(), value);
         }
         let (ended, printed) = (answer.ended, answer.text.clone());
-        let verdict = self.judge.verdict(example, answer);
+        let verdict = self.judge.verdict(self.report.verdicts.len(), example, answer);
         self.push(verdict, printed);
         ended
     }

@@ -109,7 +109,7 @@ pub(super) fn rewrite(
     mut answers: Vec<(&Example, Option<NewOutput<'_>>)>,
 ) -> Result<String, String> {
     // Set-ups are shared by sessions, and sessions may be interleaved.
-    answers.retain(|(example, _)| example.file.is_none());
+    answers.retain(|(example, _)| example.origin.is_page());
     answers.sort_by_key(|(example, new)| (example.line, new.is_none()));
     answers.dedup_by_key(|(example, _)| (example.line, example.source.clone()));
     let mut new = String::with_capacity(text.len());

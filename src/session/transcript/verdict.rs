@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::example::Case;
+use super::example::{Case, Example, Origin};
 use super::files::Target;
 
 /// Why an output cannot be the recorded one.
@@ -57,8 +57,8 @@ pub enum Verdict {
     Apart(Kind, String),
     /// The output differed because an earlier example failed, or could not run here.
     Follows {
-        /// The line of the earlier example.
-        line: usize,
+        /// The index of the earlier example in the session.
+        root: usize,
         /// Its kind; `None` if it failed.
         kind: Option<Kind>,
         printed: String,
@@ -80,6 +80,16 @@ impl Verdict {
             Verdict::Apart(kind, _) | Verdict::Follows { kind: Some(kind), .. } => Standing::Apart(*kind),
             Verdict::Differs(_) | Verdict::Broken(_) | Verdict::Follows { kind: None, .. } => Standing::Bad,
             _ => Standing::Good,
+        }
+    }
+
+    /// Returns whether the verdict on an example counts. The statements of a set-up count only if they fail, and those
+    /// of a module not at all: what hangs on them does.
+    pub(super) fn counts(&self, example: &Example) -> bool {
+        match example.origin {
+            Origin::Page => true,
+            Origin::Setup(_) => *self != Verdict::Ran,
+            Origin::Module(_) => false,
         }
     }
 
@@ -122,6 +132,22 @@ impl CaseReport {
     /// The report of a session with these verdicts.
     pub(super) fn of_verdicts(case: Arc<Case>, verdicts: Vec<Verdict>) -> CaseReport {
         CaseReport { case, verdicts, warnings: Vec::new(), values: BTreeMap::new(), is_unseeded: false }
+    }
+
+    /// Returns the examples that count, with their verdicts.
+    pub(super) fn counted(&self) -> impl Iterator<Item = (&Example, &Verdict)> {
+        self.case.examples.iter().zip(&self.verdicts).filter(|(example, verdict)| verdict.counts(example))
+    }
+
+    /// Returns whether an example that counts is wrong.
+    pub(super) fn is_bad(&self) -> bool {
+        self.counted().any(|(_, verdict)| verdict.is_bad())
+    }
+
+    /// Returns the number of the page's examples that hang on the one at an index.
+    pub(super) fn hanging_on(&self, index: usize) -> usize {
+        let hangs = |verdict: &Verdict| matches!(verdict, Verdict::Follows { root, .. } if *root == index);
+        self.counted().filter(|(_, verdict)| hangs(verdict)).count()
     }
 
     /// Returns whether the session was selected to run.
