@@ -20,6 +20,8 @@ fn recorded_sessions_print_what_pytorch_prints() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}");
+    // A page of ours has no random values, and nothing on it is missing.
+    assert!(!text.contains("cannot agree"), "{text}");
     let last = text.lines().last().unwrap_or_default();
     assert!(last.ends_with(" passed, 0 failed") && !last.starts_with("0 "), "{text}");
 }

@@ -158,9 +158,17 @@ impl LineScanner {
 const RECOVERIES: usize = 100;
 
 /// Splits Python into its statements at the outer level, each with the lines of its block. Blank lines and comments
-/// belong to no statement, unless they are inside one. A source that does not parse is split as well, so that its other
-/// statements can run: a statement with an open bracket ends before the next line that may begin a statement.
+/// belong to no statement, unless they are inside one. A source that does not parse is split as well. With a bracket or
+/// a string that is never closed, the rest of the source is one statement.
 pub(crate) fn statements(source: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    split(source, 0, &mut found);
+    found
+}
+
+/// Like [`statements`], but a statement with an open bracket ends before the next line that may begin a statement, so
+/// that the others can run.
+pub(crate) fn separate_statements(source: &str) -> Vec<Range<usize>> {
     let (mut found, mut from) = (Vec::new(), 0);
     for _ in 0..RECOVERIES {
         let is_ended = split(source, from, &mut found);
@@ -281,8 +289,10 @@ mod tests {
             ("f(\n", &["f("]),
         ];
         for (source, wanted) in rows {
-            let found: Vec<_> = statements(source).into_iter().map(|range| &source[range]).collect();
+            let found: Vec<_> = separate_statements(source).into_iter().map(|range| &source[range]).collect();
             assert_eq!(found, *wanted, "{source:?}");
         }
+        assert_eq!(statements("x = (\ny\nz"), vec![0..9]);
+        assert_eq!(separate_statements("x = (\ny\nz").len(), 3);
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::begun::Statement;
-use super::logical::statements;
+use super::logical::separate_statements;
 use super::magics::without_magics;
 use super::{Outcome, Session};
 use languages::python::compile::Shows;
@@ -27,7 +27,7 @@ pub fn steps(source: &str) -> Vec<Step> {
     let mut passed_over =
         passed_over.into_iter().map(|(line, text)| (line, Step::PassedOver { line, text })).peekable();
     let (mut steps, mut at, mut lines_above) = (Vec::new(), 0, 0);
-    for range in statements(&code) {
+    for range in separate_statements(&code) {
         lines_above += newlines(code.get(at..range.start).unwrap_or_default());
         let text = code.get(range.clone()).unwrap_or_default();
         let last_line = lines_above + newlines(text) + 1;

@@ -305,3 +305,33 @@ fn the_page_about_pages_tells_the_truth() {
     let commands = console::check(&tests().join("../docs/pages.md"), folder.path(), &|_| false);
     assert_eq!(commands, 5);
 }
+
+/// Pages of many lines, most of them broken: four times as many take about four times as long.
+#[test]
+fn long_pages_take_time_in_proportion() {
+    let pages: &[(&str, &str, &str)] = &[
+        ("a.md", "```\n>>> x = '''\n", "text (\n"),
+        ("a.md", "```python\nx = '''\n", "text\n"),
+        ("a.md", "```python\nx = [\n", "(1,\n"),
+        ("a.md", "", "```{note}\n"),
+        ("a.md", "", "```\n"),
+        ("a.md", "```\n>>> 1\n", "text\n"),
+        ("a.txt", "A page\n\n>>> x = (\n", "text\n"),
+        ("a.rst", "T\n=\n\n::\n\n    >>> 1\n    1\n", "    text\n"),
+        ("a.rst", "", ".. note::\n"),
+        ("a.py", "def f():\n    '''\n    >>> 1\n    1\n", "    text\n"),
+        ("a.py", "'''\n>>> 1\n1\n'''\n", "x = '\n"),
+        ("a.html", "<pre>&gt;&gt;&gt; 1\n1\n", "<b>text\n"),
+        ("a.html", "<pre>", "<x "),
+        ("a.ipynb", "{\"cells\": ", "[\n"),
+    ];
+    for (name, start, line) in pages {
+        let time = |count: usize| {
+            let began = Instant::now();
+            run_on(name, &format!("{start}{}", line.repeat(count)), &["test", name]);
+            began.elapsed()
+        };
+        let (few, many) = (time(10_000).max(Duration::from_millis(50)), time(40_000));
+        assert!(many < few * 10, "{name} {start:?} {line:?}: {few:?}, and {many:?} for four times as much");
+    }
+}

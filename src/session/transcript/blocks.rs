@@ -29,6 +29,11 @@ impl Block<'_, '_> {
         self.lines.iter().any(|line| is_prompt(dedent(&line.text, self.indent)))
     }
 
+    /// Returns whether the block shows commands of a shell. What looks like a prompt in their output is none.
+    fn is_console(&self) -> bool {
+        self.lines.first().is_some_and(|line| dedent(&line.text, self.indent).starts_with("$ "))
+    }
+
     fn has_indented_prompt(&self) -> bool {
         let is_prompt = |line: &str| prompt_of(line).is_some() || in_number_of(line).is_some();
         self.lines.iter().any(|line| is_prompt(dedent(&line.text, self.indent).trim_start()))
@@ -38,7 +43,7 @@ impl Block<'_, '_> {
     pub(super) fn pass_to(&self, language: &str, reader: &mut Reader) {
         if self.has_prompt() {
             reader.session_block(self.lines, self.indent, self.encoding);
-        } else if self.has_indented_prompt() {
+        } else if self.has_indented_prompt() && !self.is_console() {
             reader.loose(self.lines.iter().cloned(), self.encoding);
         } else if PYTHON.contains(&language) {
             code::read(self, reader);

@@ -184,6 +184,9 @@ impl<'a> Scan<'a> {
 /// Adds to each session the statements of its module that it needs: those that bind the names it mentions, and the
 /// names that these mention.
 pub(super) fn add_module(cases: &mut [Case], text: &str, file: &str) {
+    if cases.is_empty() {
+        return;
+    }
     let module: Vec<Example> = file_examples(text, Origin::Module(file.into()))
         .into_iter()
         .filter(|example| !example.source.starts_with("if __name__"))
@@ -192,22 +195,19 @@ pub(super) fn add_module(cases: &mut [Case], text: &str, file: &str) {
     for (index, example) in module.iter().enumerate() {
         outer_names(&example.source).into_iter().for_each(|name| by_name.entry(name).or_default().push(index));
     }
-    let binding = |source: &str| -> Vec<usize> {
-        let places = code_words(source).into_iter().filter_map(|word| by_name.get(word));
-        places.flatten().copied().collect()
-    };
-    let needs: Vec<Vec<usize>> = module.iter().map(|example| binding(&example.source)).collect();
+    let mentioned: Vec<Vec<&str>> = module.iter().map(|example| code_words(&example.source)).collect();
     for case in cases {
-        let (mut needed, mut own): (BTreeSet<usize>, BTreeSet<&str>) = (BTreeSet::new(), BTreeSet::new());
-        let mut todo: Vec<usize> = Vec::new();
+        let mut own: BTreeSet<&str> = BTreeSet::new();
+        let (mut needed, mut seen): (BTreeSet<usize>, BTreeSet<&str>) = (BTreeSet::new(), BTreeSet::new());
+        let mut todo: Vec<&str> = Vec::new();
         for example in &case.examples {
-            let foreign = code_words(&example.source).into_iter().filter(|word| !own.contains(word));
-            todo.extend(foreign.filter_map(|word| by_name.get(word)).flatten());
+            todo.extend(code_words(&example.source).into_iter().filter(|word| !own.contains(word)));
             own.extend(bound(example.language, &example.source));
         }
-        while let Some(index) = todo.pop() {
-            if needed.insert(index) {
-                todo.extend(needs.get(index).into_iter().flatten());
+        while let Some(name) = todo.pop() {
+            let places = by_name.get(name).filter(|_| seen.insert(name));
+            for place in places.into_iter().flatten().filter(|place| needed.insert(**place)) {
+                todo.extend(mentioned.get(*place).into_iter().flatten());
             }
         }
         let setup: Vec<Example> = needed.into_iter().filter_map(|index| module.get(index).cloned()).collect();

@@ -16,7 +16,7 @@ pub(super) fn read(text: &str, reader: &mut Reader) {
 /// Reads the words about the page in its front matter, the lines between two `---` at its start. Returns the lines
 /// below it.
 fn front_matter<'b, 'l>(all: &'b [Line<'l>], reader: &mut Reader) -> &'b [Line<'l>] {
-    let Some((first, rest)) = all.split_first().filter(|(first, _)| first.text.trim_end() == "---") else { return all };
+    let Some((_, rest)) = all.split_first().filter(|(first, _)| first.text.trim_end() == "---") else { return all };
     let Some(end) = rest.iter().position(|line| ["---", "..."].contains(&line.text.trim_end())) else { return all };
     let mut is_inside = false;
     for line in rest.get(..end).unwrap_or_default() {
@@ -33,7 +33,6 @@ fn front_matter<'b, 'l>(all: &'b [Line<'l>], reader: &mut Reader) -> &'b [Line<'
             is_inside = false;
         }
     }
-    debug_assert!(first.number == 1);
     rest.get(end + 1..).unwrap_or_default()
 }
 
@@ -50,11 +49,11 @@ fn read_lines(all: &[Line<'_>], reader: &mut Reader) {
             above = "";
         } else if let Some(fence) = Fence::opened_by(text) {
             above = "";
-            if fence.is_transparent() {
+            let rest = all.get(at..).unwrap_or_default();
+            if fence.has_fences(rest) {
                 around.push(fence);
                 continue;
             }
-            let rest = all.get(at..).unwrap_or_default();
             let length = rest.iter().position(|line| fence.is_closed_by(&line.text)).unwrap_or(rest.len());
             fence.pass_to(rest.get(..length).unwrap_or_default(), reader);
             at += length + 1;
@@ -68,7 +67,8 @@ fn read_lines(all: &[Line<'_>], reader: &mut Reader) {
             let indent = indent_of(text);
             if indent.len() < 4 && !indent.contains('\t') {
                 reader.not_read("prompt outside a fence");
-                at += all.get(at..).unwrap_or_default().iter().take_while(|line| !line.text.trim().is_empty()).count();
+                let is_same = |line: &&Line<'_>| !line.text.trim().is_empty() && Fence::opened_by(&line.text).is_none();
+                at += all.get(at..).unwrap_or_default().iter().take_while(is_same).count();
                 continue;
             }
             let rest = all.get(at - 1..).unwrap_or_default();
@@ -105,6 +105,9 @@ fn heading<'a>(above: &'a str, line: &'a str) -> Option<&'a str> {
     (is_underline && is_paragraph).then(|| above.trim())
 }
 
+/// The number of lines of a directive that are searched for fences.
+const LOOKED_AT: usize = 100;
+
 /// The opening line of a fenced block.
 struct Fence<'a> {
     /// The indentation, with the marks of quotations around the block.
@@ -135,10 +138,19 @@ impl<'a> Fence<'a> {
         is_name.then(|| (name, argument.trim()))
     }
 
-    /// Returns whether the block is a directive with text, which may have fences in it: a note, a tab.
-    fn is_transparent(&self) -> bool {
-        let is_plain = |name: &str| Directive::is_code(name) || ["python", "rhai", "eval-rst"].contains(&name);
-        self.directive().is_some_and(|(name, _)| !is_plain(name) && !name.is_empty())
+    /// Returns whether the block is a directive with text, which has fences in it: a note, a tab. `rest` are the lines
+    /// below; of a long block, only
+    /// the first ones are looked at.
+    fn has_fences(&self, rest: &[Line<'_>]) -> bool {
+        let is_text = |name: &str| !Directive::is_code(name) && !["python", "rhai", "eval-rst", ""].contains(&name);
+        if !self.directive().is_some_and(|(name, _)| is_text(name)) {
+            return false;
+        }
+        let mut inner = rest.iter().take(LOOKED_AT);
+        match inner.find(|line| self.is_closed_by(&line.text) || Fence::opened_by(&line.text).is_some()) {
+            Some(line) => !self.is_closed_by(&line.text),
+            None => rest.len() > LOOKED_AT,
+        }
     }
 
     /// Returns the language that the block is marked with: ```` ```python title="x" ````, ```` ``` {.python} ````.
@@ -168,6 +180,12 @@ impl<'a> Fence<'a> {
                 }
                 let body = Block { lines: body, indent: self.indent, encoding };
                 return Directive { name, argument, options, body }.pass_to(reader);
+            }
+            // A figure, or text without code.
+            Some((name, _))
+                if !["python", "rhai", ""].contains(&name) && !lines.iter().any(|line| is_prompted(&line.text)) =>
+            {
+                return;
             }
             _ => {}
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::example::{Case, Document, Example, Manner, Origin, Reading, Written, continuation_of, prompt_of};
+use super::example::{
+    Case, Document, Example, Manner, Origin, Reading, TRACEBACK, Written, continuation_of, prompt_of,
+};
 use super::lines::{Encoding, Line, dedent, indent_of, lines};
 use super::options::{Mark, Options, Scope, Settings};
 use super::prompts::{in_number_of, out_number_of};
@@ -164,7 +166,9 @@ impl Reader {
             }
             let is_header = || example.source.trim_end().ends_with(':') && is_block(&example.source);
             let is_indented = text.starts_with([' ', '\t']) && !text.trim().is_empty();
-            if open.scanner.is_open() || is_indented && (open.is_bare || is_header()) {
+            // The error of an input that is never closed.
+            let is_report = text == TRACEBACK || text.starts_with("  File \"");
+            if !is_report && (open.scanner.is_open() || is_indented && (open.is_bare || is_header())) {
                 open.is_bare |= !open.scanner.is_open();
                 return self.push_input(text, text, line);
             }
