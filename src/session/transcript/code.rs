@@ -150,7 +150,8 @@ impl Comment {
         let (first, range) = self.lines.first_mut()?;
         let mut is_labelled = false;
         if let Some(length) = label(first) {
-            is_labelled = true;
+            // Behind an arrow may be a remark: `-> a column`.
+            is_labelled = first.starts_with(|first: char| first.is_ascii_alphabetic());
             range.start += length;
             *first = first.get(length..).unwrap_or_default().to_owned();
             if first.is_empty() {
@@ -185,12 +186,11 @@ fn label(comment: &str) -> Option<usize> {
     })
 }
 
-/// Returns the number of lines that a value takes: up to the line that closes its brackets. A value of another kind
-/// takes all.
+/// Returns the number of lines that a value takes: up to the line that closes its brackets, and all values below it.
 fn value_lines(text: &str) -> usize {
     let count = text.split('\n').count();
-    if !text.contains(['(', '[', '{']) || is_error(text) {
-        return count;
+    if is_error(text) {
+        return if text.starts_with(super::example::TRACEBACK) { count } else { 1 };
     }
     let mut scanner = LineScanner::new(Language::Python);
     let mut closed = 0;
@@ -369,6 +369,10 @@ for i in range(2):
 # 0
 # 1
 x.shape  # torch.Size([2])
+x.dim()  # 1
+         # dimension
+x.t()  # -> a column
+x.numel()  # -> 2
 x.view(3)  # RuntimeError
 f(  # a remark
   1)
@@ -391,12 +395,15 @@ print(x.view(2, 1))  # tensor([[2.],
             (7, "tensor([2., 2.])", "tensor([2., 2.])"),
             (9, "0\n1", "0\n# 1"),
             (14, "torch.Size([2])", "torch.Size([2])"),
-            (15, "RuntimeError", "RuntimeError"),
-            (16, "", ""),
-            (18, "tensor([[2.],\n        [2.]])", "tensor([[2.],\n                     #         [2.]])"),
+            (15, "1", "1"),
+            (17, "", ""),
+            (18, "2", "2"),
+            (19, "RuntimeError", "RuntimeError"),
+            (20, "", ""),
+            (22, "tensor([[2.],\n        [2.]])", "tensor([[2.],\n                     #         [2.]])"),
         ];
         assert_eq!(found, wanted);
-        let example = &document.cases[0].examples[9];
+        let example = &document.cases[0].examples[12];
         assert!(matches!(&example.written, Written::Comment { next, .. } if next == "\n                     # "));
     }
 }
