@@ -119,7 +119,11 @@ impl Run {
     /// Evaluates one example.
     pub(super) fn answer(&mut self, example: &Example) -> Answer {
         let outcome = evaluate(&mut self.session, example);
-        let recorded = self.recorded.take();
+        let mut recorded = self.recorded.take();
+        if let Some(at) = recorded.value.filter(|_| example.manner == Manner::Cell) {
+            let value = recorded.text.split_off(at.min(recorded.text.len()));
+            recorded.text.push_str(&with_class_names(&value));
+        }
         let outcome = Outcome { text: recorded.text, ..outcome };
         Answer { value: recorded.value, ..finish(&mut self.session, example, &outcome) }
     }
@@ -143,6 +147,19 @@ fn finish(session: &mut Session, example: &Example, outcome: &Outcome) -> Answer
     let text = example.without_shown_dots(&printed(outcome)).to_owned();
     let error = outcome.error.as_ref().map(|error| (error.kind.clone(), first_line(&error.message).to_owned()));
     Answer { text, value: None, error, warnings: session.take_warnings(), ended: outcome.exit.is_some() }
+}
+
+/// Shows classes as IPython does: `torch.Tensor` in place of `<class 'torch.Tensor'>`.
+fn with_class_names(value: &str) -> String {
+    let mut parts = value.split("<class '");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once("'>") {
+            Some((name, rest)) => shown.extend([name, rest]),
+            None => shown.extend(["<class '", part]),
+        }
+    }
+    shown
 }
 
 fn first_line(text: &str) -> &str {
@@ -171,6 +188,18 @@ pub fn printed(outcome: &Outcome) -> String {
 mod tests {
     use super::*;
     use crate::Failure;
+
+    #[test]
+    fn classes_in_cells() {
+        for (value, wanted) in [
+            ("<class 'int'>\n", "int\n"),
+            ("[<class 'int'>, <class 'torch.Tensor'>]\n", "[int, torch.Tensor]\n"),
+            ("<class 'a", "<class 'a"),
+            ("3\n", "3\n"),
+        ] {
+            assert_eq!(with_class_names(value), wanted);
+        }
+    }
 
     #[test]
     fn errors_are_three_lines() {
