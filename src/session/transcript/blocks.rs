@@ -79,7 +79,8 @@ impl Block<'_, '_> {
     fn text(&self) -> String {
         let lines: Vec<&str> = self.lines.iter().map(|line| dedent(&line.text, self.indent)).collect();
         let common = common_indent(lines.iter().copied());
-        lines.iter().map(|line| dedent(line, common)).collect::<Vec<_>>().join("\n")
+        let text = lines.iter().map(|line| dedent(line, common)).collect::<Vec<_>>().join("\n");
+        text.trim_end().to_owned()
     }
 }
 
@@ -129,7 +130,7 @@ impl Directive<'_, '_> {
                 reader.about(about);
                 self.body.pass_script(reader);
                 // Without a `testoutput` below, nothing may be printed.
-                if let Some(example) = reader.last_of_group(self.group()) {
+                if let Some(example) = reader.last_of_groups(&self.groups()) {
                     example.options.ignore_output = false;
                 }
             }
@@ -158,13 +159,16 @@ impl Directive<'_, '_> {
         self.options.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 
-    /// Returns the group of sessions: the first that the argument names.
-    fn group(&self) -> &str {
-        match self.argument.split(',').next().map(str::trim) {
-            _ if !self.name.starts_with("test") && self.name != "doctest" => "",
-            None | Some("default") => "",
-            Some(group) => group,
+    /// Returns the groups of sessions that the argument names; none for the default.
+    fn groups(&self) -> Vec<String> {
+        if !self.name.starts_with("test") && self.name != "doctest" {
+            return Vec::new();
         }
+        let names: Vec<&str> = self.argument.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if names == ["default"] {
+            return Vec::new();
+        }
+        names.into_iter().map(|name| if name == "default" { String::new() } else { name.to_owned() }).collect()
     }
 
     fn about(&self) -> BlockOptions {
@@ -175,7 +179,7 @@ impl Directive<'_, '_> {
         if is_skipped {
             options.push_str(" +SKIP");
         }
-        BlockOptions { role: Role::Test, group: self.group().to_owned(), options }
+        BlockOptions { role: Role::Test, groups: self.groups(), options }
     }
 
     /// Makes the body the recorded output of the `testcode` above.
@@ -188,8 +192,8 @@ impl Directive<'_, '_> {
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
         let indent = common_indent(lines.iter().map(|line| &*line.text)).to_owned();
         let expected = lines.iter().map(|line| dedent(&line.text, &indent)).collect::<Vec<_>>().join("\n");
-        let group = self.group().to_owned();
-        let Some(example) = reader.last_of_group(&group).filter(|example| example.written == Written::Nowhere) else {
+        let above = reader.last_of_groups(&self.groups());
+        let Some(example) = above.filter(|example| example.written == Written::Nowhere) else {
             return reader.not_read("testoutput without testcode");
         };
         example.options.add(&options);
@@ -250,7 +254,42 @@ pub(super) fn is_prompted(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::example::{Case, Document};
+    use super::super::parse::Form;
     use super::*;
+
+    #[test]
+    fn groups_of_sphinx() {
+        let text = "\
+.. testsetup:: a, b
+
+   x = 1
+
+.. doctest:: a
+
+   >>> 1
+
+.. doctest:: b, default
+
+   >>> 2
+
+.. testcode:: *
+
+   print(3)
+
+.. testoutput:: *
+
+   3
+
+>>> 4
+";
+        let document = Document::parse(text, Form::Rst);
+        let sources = |case: &Case| case.examples.iter().map(|example| example.source.clone()).collect::<Vec<_>>();
+        let found: Vec<_> = document.cases.iter().map(|case| (case.name.as_str(), sources(case).join("; "))).collect();
+        let wanted = [("a", "x = 1; 1; print(3)"), ("b", "x = 1; 2; print(3)"), ("", "2; print(3); 4")];
+        assert_eq!(found, wanted.map(|(name, sources)| (name, sources.to_owned())));
+        assert!(document.cases.iter().all(|case| case.examples.iter().any(|example| example.expected == "3")));
+    }
 
     #[test]
     fn versions_of_python() {

@@ -26,13 +26,24 @@ pub(super) enum Role {
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockOptions {
     pub(super) role: Role,
-    /// The group of sessions in `sphinx.ext.doctest`; empty for its default, `*` for all.
-    pub(super) group: String,
+    /// The groups of sessions in `sphinx.ext.doctest`; none for its default, `*` for all.
+    pub(super) groups: Vec<String>,
     /// Options of doctest, separated by commas or spaces.
     pub(super) options: String,
 }
 
+impl BlockOptions {
+    /// Returns whether the block belongs to a group. The default has an empty name.
+    fn is_in(&self, group: &str) -> bool {
+        match self.groups.as_slice() {
+            [] => group.is_empty(),
+            groups => groups.iter().any(|own| own == "*" || own == group),
+        }
+    }
+}
+
 /// An example, and the parts of the page that it belongs to.
+#[derive(Clone)]
 struct Item {
     example: Example,
     heading: usize,
@@ -232,9 +243,9 @@ impl Reader {
         &self.name
     }
 
-    /// Returns the last example.
-    pub(super) fn last_of_group(&mut self, group: &str) -> Option<&mut Example> {
-        let item = self.items.iter_mut().rev().find(|item| item.about.group == group);
+    /// Returns the last example of these groups.
+    pub(super) fn last_of_groups(&mut self, groups: &[String]) -> Option<&mut Example> {
+        let item = self.items.iter_mut().rev().find(|item| item.about.groups == groups);
         item.filter(|item| item.about.role == Role::Test).map(|item| &mut item.example)
     }
 
@@ -303,41 +314,54 @@ impl Reader {
 fn sessions(items: Vec<Item>, scope: Scope) -> Vec<Case> {
     // Set-ups run in every session of their group.
     let (tests, shared): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.about.role == Role::Test);
-    let key = |item: &Item| match scope {
-        Scope::Page => (0, item.about.group.clone()),
-        Scope::Heading => (item.heading, item.about.group.clone()),
-        Scope::Block => (item.block, String::new()),
-    };
-    let mut order: BTreeMap<(usize, String), usize> = BTreeMap::new();
-    let mut groups: Vec<Vec<Item>> = Vec::new();
-    for item in tests {
-        // Tests of the group `*` belong to all groups in Sphinx; here they are a session of their own.
-        let index = *order.entry(key(&item)).or_insert(groups.len());
-        if index == groups.len() {
-            groups.push(Vec::new());
+    // In the order in which they are first named.
+    let mut names: Vec<&str> = Vec::new();
+    for item in &tests {
+        let own = item.about.groups.iter().map(String::as_str).filter(|name| *name != "*");
+        let default = item.about.groups.is_empty().then_some("");
+        for name in own.chain(default) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
-        if let Some(group) = groups.get_mut(index) {
-            group.push(item);
+    }
+    if names.is_empty() {
+        names.push("");
+    }
+    let mut order: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    let mut groups: Vec<(&str, Vec<&Item>)> = Vec::new();
+    for item in &tests {
+        let part = match scope {
+            Scope::Page => 0,
+            Scope::Heading => item.heading,
+            Scope::Block => item.block,
+        };
+        for name in names.iter().copied().filter(|name| item.about.is_in(name)) {
+            let index = *order.entry((part, name)).or_insert(groups.len());
+            if index == groups.len() {
+                groups.push((name, Vec::new()));
+            }
+            if let Some((_, group)) = groups.get_mut(index) {
+                group.push(item);
+            }
         }
     }
     if groups.is_empty() && !shared.is_empty() {
-        groups.push(Vec::new());
+        groups.push(("", Vec::new()));
     }
-    let case = |group: Vec<Item>| {
-        let name = group.first().map_or("", |item| item.about.group.as_str());
-        let is_shared = |item: &&Item, role| {
-            item.about.role == role && (name == item.about.group || item.about.group == "*" || scope == Scope::Block)
+    let case = |(name, group): (&str, Vec<&Item>)| {
+        let of_role = |role| {
+            let is_shared = move |item: &&Item| item.about.role == role && item.about.is_in(name);
+            shared.iter().filter(is_shared).map(|item| item.example.clone())
         };
-        let of_role = |role| shared.iter().filter(move |item| is_shared(item, role)).map(|item| item.example.clone());
         let heading = match scope {
-            Scope::Page => String::new(),
-            Scope::Heading | Scope::Block => group.first().map_or("", |item| &item.example.heading).to_owned(),
+            Scope::Page => "",
+            Scope::Heading | Scope::Block => group.first().map_or("", |item| &item.example.heading),
         };
-        let name = if name.is_empty() { heading } else { name.to_owned() };
         let mut examples: Vec<Example> = of_role(Role::Setup).collect();
         examples.extend(group.iter().map(|item| item.example.clone()));
         examples.extend(of_role(Role::Cleanup));
-        Case { name, examples }
+        Case { name: if name.is_empty() { heading } else { name }.to_owned(), examples }
     };
     groups.into_iter().map(case).filter(|case| !case.examples.is_empty()).collect()
 }

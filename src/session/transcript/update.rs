@@ -285,6 +285,13 @@ mod tests {
             &[Some("1\n")],
             "T\n=\n\n.. testcode::\n\n   print(1)\n\n.. testoutput::\n   :hide:\n\n   1\n\nEnd.\n",
         );
+        // An example of two groups runs in two sessions, and is written once.
+        check(
+            ".. testcode:: a, b\n\n   print(1)\n\n.. testoutput:: a, b\n\n   2\n",
+            Form::Rst,
+            &[Some("1\n"), Some("1\n")],
+            ".. testcode:: a, b\n\n   print(1)\n\n.. testoutput:: a, b\n\n   1\n",
+        );
         check("def f():\n    \"\"\"\n    >>> x\n    1\"\"\"\n", Form::Docstrings, &[Some("b'\\x00'\n")], {
             "def f():\n    \"\"\"\n    >>> x\n    b'\\\\x00'\"\"\"\n"
         });
