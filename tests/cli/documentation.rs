@@ -27,7 +27,8 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// The folder has right, wrong, missing, random and unread examples; the report was written down from the pages.
+/// The folder has right, wrong, missing, random and unread examples. Every line of the report was checked against the
+/// pages by hand.
 #[test]
 fn pages_in_every_form_are_reported() {
     let (status, stdout, stderr) = run(&tests(), &["test", "documentation"], b"");
