@@ -353,7 +353,7 @@ fn nothing_to_run_is_no_success() {
     }
 }
 
-/// What was not run is told, so that nothing looks as if it had been.
+/// The report counts the blocks that were not run.
 #[test]
 fn what_is_not_read_is_counted() {
     let folder = tempfile::tempdir().unwrap();

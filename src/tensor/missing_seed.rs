@@ -1,6 +1,6 @@
 //! The seed in place of one that a program leaves out. PyTorch and NumPy take it from the system's entropy; here it is a
-//! number, so that a session prints the same each time. Whoever wants to know which values depend on it runs the
-//! program again with another one.
+//! number, so that a session prints the same each time. To find the values that depend on it, run the program again with
+//! another number.
 
 use std::cell::Cell;
 

@@ -11,7 +11,7 @@ use super::console::{Console, EntryOutcome};
 use super::entry::{completeness_of_paste, is_unfinished, read};
 use super::log::{Entry, Log};
 use super::paste::{Statement, is_output_number, with_python_prompts};
-use crate::transcript::{Document, Form};
+use crate::transcript::{Document, Form, Reading};
 use crate::{Completeness, Language, Live, Outcome, Said, Session, SessionOptions, stopped};
 
 /// A session with the state of its prompt.
@@ -159,7 +159,13 @@ impl Desk {
 
     /// Runs a session from a file as if it had been pasted. Returns an exit status if it ended the session.
     pub(crate) fn take_session(&self, console: &mut dyn Console, text: &str, name: &str) -> Option<i32> {
-        let document = Document::parse(text, Form::of(Path::new(name)));
+        let document = match Document::read(text, Form::of(Path::new(name)), &Reading::default()) {
+            Ok(document) => document,
+            Err(fault) => {
+                console.complain(&format!("{name}: {fault}\n").into());
+                return None;
+            }
+        };
         let examples = document.cases.iter().flat_map(|case| &case.examples);
         for example in examples.filter(|example| !example.options.skip) {
             console.input(example.language, &example.source, example.input.trim_end());

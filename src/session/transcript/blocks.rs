@@ -1,12 +1,11 @@
 //! Decides how a block is read: for its prompts, as code, or not at all. The forms find the blocks.
 
 use super::code;
-use super::example::{Example, Manner, Origin, Written, prompt_of};
-use super::lines::{Encoding, Line, dedent, indent_of};
+use super::example::{Example, Written};
+use super::lines::{Encoding, Line, dedent};
 use super::options::Options;
-use super::prompts::in_number_of;
+use super::prompts::has_prompt;
 use super::reader::{BlockOptions, Reader, Role, common_indent};
-use crate::Language;
 
 /// The marks of blocks with Python.
 const PYTHON: &[&str] = &["py", "py3", "python", "python3", "ipython", "ipython3"];
@@ -23,27 +22,22 @@ pub(super) struct Block<'b, 'l> {
 }
 
 impl Block<'_, '_> {
-    /// Returns whether a line starts with a prompt.
-    fn has_prompt(&self) -> bool {
-        let is_prompt = |line: &str| prompt_of(line).is_some() || in_number_of(line).is_some();
-        self.lines.iter().any(|line| is_prompt(dedent(&line.text, self.indent)))
+    /// Returns whether a line of the block starts with a prompt, perhaps after further indentation.
+    fn has_prompt(&self, is_indented: bool) -> bool {
+        let texts = self.lines.iter().map(|line| dedent(&line.text, self.indent));
+        texts.map(|text| if is_indented { text.trim_start() } else { text }).any(has_prompt)
     }
 
-    /// Returns whether the block shows commands of a shell. What looks like a prompt in their output is none.
+    /// Returns whether the block shows commands of a shell. Their output may quote a prompt.
     fn is_console(&self) -> bool {
         self.lines.first().is_some_and(|line| dedent(&line.text, self.indent).starts_with("$ "))
     }
 
-    fn has_indented_prompt(&self) -> bool {
-        let is_prompt = |line: &str| prompt_of(line).is_some() || in_number_of(line).is_some();
-        self.lines.iter().any(|line| is_prompt(dedent(&line.text, self.indent).trim_start()))
-    }
-
     /// Passes the block to `reader`. `language` is its mark.
     pub(super) fn pass_to(&self, language: &str, reader: &mut Reader) {
-        if self.has_prompt() {
+        if self.has_prompt(false) {
             reader.session_block(self.lines, self.indent, self.encoding);
-        } else if self.has_indented_prompt() && !self.is_console() {
+        } else if self.has_prompt(true) && !self.is_console() {
             reader.loose(self.lines.iter().cloned(), self.encoding);
         } else if PYTHON.contains(&language) {
             code::read(self, reader);
@@ -58,20 +52,8 @@ impl Block<'_, '_> {
     fn pass_script(&self, reader: &mut Reader) {
         let Some(first) = self.lines.iter().find(|line| !line.text.trim().is_empty()) else { return };
         let source = self.text();
-        let options = Options { ignore_output: true, ..Options::default() };
-        reader.push(Example {
-            language: Language::Python,
-            manner: Manner::Script,
-            line: first.number,
-            heading: reader.name().to_owned(),
-            input: format!("{source}\n"),
-            source,
-            expected: String::new(),
-            options,
-            output: 0..0,
-            written: Written::Nowhere,
-            origin: Origin::Page,
-        });
+        let example = code::run_only(&source, reader.name().to_owned());
+        reader.push(Example { line: first.number, ..example });
         reader.close_block();
     }
 
@@ -140,7 +122,8 @@ impl Directive<'_, '_> {
                 self.body.pass_to("pycon", reader);
             }
             "code-cell" | "ipython" => {
-                if tags.contains("skip-execution") {
+                // An expected error is not recorded.
+                if tags.contains("skip-execution") || tags.contains("raises-exception") {
                     about.options.push_str(" +SKIP");
                 }
                 reader.about(about);
@@ -248,8 +231,7 @@ pub(super) fn split_options<'b, 'l>(lines: &'b [Line<'l>]) -> (Vec<(&'b str, &'b
 
 /// Returns whether a line has a prompt after its indentation.
 pub(super) fn is_prompted(line: &str) -> bool {
-    let body = line.get(indent_of(line).len()..).unwrap_or(line);
-    prompt_of(body).is_some() || in_number_of(body).is_some()
+    has_prompt(line.trim_start_matches([' ', '\t']))
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@ pub(super) fn file_examples(source: &str, origin: Origin) -> Vec<Example> {
     statements(source).into_iter().map(example).collect()
 }
 
-fn run_only(statement: &str, heading: String) -> Example {
+/// Returns an example that only has to run, without its line.
+pub(super) fn run_only(statement: &str, heading: String) -> Example {
     Example {
         language: Language::Python,
         manner: Manner::Script,

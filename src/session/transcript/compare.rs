@@ -53,7 +53,7 @@ fn matches_comment(expected: &str, printed: &str, options: &Options) -> bool {
     remark.is_some_and(|remark| remark.trim_start_matches([',', ';', '.', ':']).starts_with(' '))
 }
 
-/// Removes the remarks behind the lines of an output, `[1, 2]  # a remark`; `None` if there are none.
+/// Removes the remark at the end of each line of an output: `[1, 2]  # a remark`. Returns `None` if no line has one.
 fn without_remarks(recorded: &str) -> Option<String> {
     if !recorded.contains(" # ") {
         return None;

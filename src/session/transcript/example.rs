@@ -34,7 +34,7 @@ pub struct Document {
 /// One session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The heading above, or the object that a docstring describes; empty if there is none, or more than one.
+    /// The heading above, or the object that a docstring describes. Empty without a heading, or with several.
     pub name: String,
     /// The examples in the order in which they run; at least one.
     pub examples: Vec<Example>,

@@ -18,7 +18,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Returns the verdict on an example. An output that varies with the seed is told from a wrong one later.
+    /// Returns the verdict on an example. Random outputs count as wrong here: finding them takes a second run.
     /// `index` is the place of the example in the session.
     pub(super) fn verdict(&mut self, index: usize, example: &Example, answer: Answer) -> Verdict {
         let is_compared = !example.options.ignore_output && !may_vary(&example.expected);

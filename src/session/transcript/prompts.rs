@@ -1,4 +1,11 @@
-//! The numbers of IPython: `In [1]: ` before an input, `Out[1]: ` before its value.
+//! Prompts at the start of a line, and the numbers of IPython: `In [1]: ` before an input, `Out[1]: ` before its value.
+
+use super::example::prompt_of;
+
+/// Returns whether a line starts with a prompt, of this shell or of IPython.
+pub(super) fn has_prompt(line: &str) -> bool {
+    prompt_of(line).is_some() || in_number_of(line).is_some()
+}
 
 /// Returns the input after IPython's number: `In [3]: x`, `In [*]: x`, `In [ ]:`.
 pub(crate) fn in_number_of(line: &str) -> Option<&str> {

@@ -7,7 +7,7 @@ use super::example::{
 };
 use super::lines::{Encoding, Line, dedent, indent_of, lines};
 use super::options::{Mark, Options, Scope, Settings};
-use super::prompts::{in_number_of, out_number_of};
+use super::prompts::{has_prompt, in_number_of, out_number_of};
 use crate::Language;
 use crate::logical::{LineScanner, is_block};
 
@@ -55,7 +55,7 @@ struct Item {
 #[derive(Default)]
 pub(super) struct Reader {
     items: Vec<Item>,
-    /// The number of the heading and the block that are being read.
+    /// The numbers of the current heading and block, from 0.
     heading: usize,
     block: usize,
     name: String,
@@ -84,7 +84,7 @@ impl Reader {
     /// Reads a file that is one session, or a page with sessions.
     pub(super) fn text(&mut self, text: &str) {
         let first = text.lines().find(|line| !line.trim().is_empty());
-        let is_session = first.is_none_or(|line| prompt_of(line).is_some() || in_number_of(line).is_some());
+        let is_session = first.is_none_or(has_prompt);
         self.is_page = !is_session;
         if is_session {
             lines(text).for_each(|line| self.session_line(&line, "", Encoding::Plain));
@@ -100,8 +100,8 @@ impl Reader {
         for line in lines {
             let body = line.text.trim_start();
             let column = line.text.len() - body.len();
-            if prompt_of(body).is_some() || in_number_of(body).is_some() {
-                if !self.is_open() || column < indent.len() {
+            if has_prompt(body) {
+                if self.open.is_none() || column < indent.len() {
                     self.block += 1;
                 }
                 line.text.get(..column).unwrap_or_default().clone_into(&mut indent);
@@ -122,10 +122,6 @@ impl Reader {
     pub(super) fn session_block(&mut self, lines: &[Line<'_>], indent: &str, encoding: Encoding) {
         lines.iter().for_each(|line| self.session_line(line, indent, encoding));
         self.close_block();
-    }
-
-    fn is_open(&self) -> bool {
-        self.open.is_some()
     }
 
     /// Returns whether the last line is an input that surely goes on, in an open bracket or string.
@@ -314,7 +310,7 @@ impl Reader {
 fn sessions(items: Vec<Item>, scope: Scope) -> Vec<Case> {
     // Set-ups run in every session of their group.
     let (tests, shared): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.about.role == Role::Test);
-    // In the order in which they are first named.
+    // The names of the groups, in the order of the page.
     let mut names: Vec<&str> = Vec::new();
     for item in &tests {
         let own = item.about.groups.iter().map(String::as_str).filter(|name| *name != "*");

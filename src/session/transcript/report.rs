@@ -145,8 +145,8 @@ impl Totals {
     }
 }
 
-/// Returns a line on numbers of things by their kind, the most frequent first: `3 fences not read (julia 2, no prompt
-/// 1)`. Nothing if there are none.
+/// Formats numbers of things by their kind, the most frequent first: `3 fences not read (julia 2, no prompt 1)`. Returns
+/// an empty text if all are 0.
 fn listed(kinds: &BTreeMap<String, usize>, one: &str, many: &str, what: &str) -> String {
     let number: usize = kinds.values().sum();
     if number == 0 {
@@ -329,7 +329,7 @@ impl FileReport {
     }
 }
 
-/// Returns how many examples hang on another, between two texts; nothing if there are none.
+/// Says how many examples hang on another, between two texts. Returns an empty text for 0.
 fn hanging(number: usize, before: &str, after: &str) -> String {
     match number {
         0 => String::new(),

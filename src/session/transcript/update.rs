@@ -108,10 +108,22 @@ pub(super) fn rewrite(
     form: Form,
     mut answers: Vec<(&Example, Option<NewOutput<'_>>)>,
 ) -> Result<String, String> {
+    // All cells of a notebook may be on one line.
+    let place = |example: &Example| (example.line, example.output.start);
+    let mut disagreement: Option<usize> = None;
     // Set-ups are shared by sessions, and sessions may be interleaved.
     answers.retain(|(example, _)| example.origin.is_page());
-    answers.sort_by_key(|(example, new)| (example.line, new.is_none()));
-    answers.dedup_by_key(|(example, _)| (example.line, example.source.clone()));
+    answers.sort_by_key(|(example, _)| place(example));
+    answers.dedup_by(|(left, one), (right, other)| {
+        let is_same = place(left) == place(right) && left.source == right.source;
+        // Updating for one session would make the other fail.
+        disagreement = disagreement
+            .or_else(|| (is_same && one.map(|new| new.text) != other.map(|new| new.text)).then_some(left.line));
+        is_same
+    });
+    if let Some(line) = disagreement {
+        return Err(format!("not updated: line {line} runs in several sessions, and prints different outputs"));
+    }
     let mut new = String::with_capacity(text.len());
     let mut done = 0;
     for (example, answer) in &answers {
@@ -125,9 +137,8 @@ pub(super) fn rewrite(
 
     let document = Document::read(&new, form, &Reading::default())?;
     let mut read_back: Vec<&Example> = document.cases.iter().flat_map(|case| &case.examples).collect();
-    read_back.sort_by_key(|example| example.output.start.max(example.line));
-    read_back.sort_by_key(|example| example.line);
-    read_back.dedup_by_key(|example| (example.line, example.source.clone()));
+    read_back.sort_by_key(|example| place(example));
+    read_back.dedup_by(|left, right| place(left) == place(right) && left.source == right.source);
     let mut read_back = read_back.into_iter();
     for (example, answer) in answers {
         let wanted = answer.map(|answer| answer.text.trim_end_matches('\n'));
@@ -366,6 +377,35 @@ mod tests {
    ]"#;
         let old = &text[example.output.clone()];
         assert_eq!(found, text.replace(old, outputs));
+    }
+
+    #[test]
+    fn a_notebook_on_one_line() {
+        let cell = |source: &str, output: &str| {
+            let text = format!(
+                r#"{{"data":{{"text/plain":["{output}"]}},"execution_count":1,"metadata":{{}},"output_type":"execute_result"}}"#
+            );
+            format!(
+                r#"{{"cell_type":"code","execution_count":1,"metadata":{{}},"outputs":[{text}],"source":["{source}"]}}"#
+            )
+        };
+        let page = |outputs: [&str; 3]| {
+            let cells = ["x", "y", "z"].iter().zip(outputs).map(|(source, output)| cell(source, output));
+            format!(r#"{{"cells":[{}],"metadata":{{}},"nbformat":4}}"#, cells.collect::<Vec<_>>().join(","))
+        };
+        let old = page(["1", "2", "3"]);
+        let document = Document::parse(&old, Form::Notebook);
+        let answers = document.cases[0].examples.iter().zip([None, Some("5\n"), Some("6\n")]);
+        let answers = answers.map(|(example, new)| (example, new.map(|text| NewOutput { text, value: Some(0) })));
+        assert_eq!(rewrite(&old, Form::Notebook, answers.collect()), Ok(page(["1", "5", "6"])));
+    }
+
+    #[test]
+    fn sessions_that_disagree_are_not_written() {
+        let text = ".. testcode:: a, b\n\n   print(1)\n\n.. testoutput:: a, b\n\n   2\n";
+        for answers in [[Some("1\n"), Some("3\n")], [Some("1\n"), None], [None, Some("3\n")]] {
+            assert!(rewritten(text, Form::Rst, &answers).is_err(), "{answers:?}");
+        }
     }
 
     #[test]

@@ -331,7 +331,7 @@ mod tests {
         let (first, second) = (generator.seed(), generator.seed());
         assert_ne!(first, second);
         assert_eq!(generator.initial_seed(), second);
-        // Such a seed is none of the program's.
+        // The program has not chosen this seed.
         assert_eq!(generator, Generator { is_unseeded: true, ..seeded(second) });
     }
 }
