@@ -8,6 +8,7 @@ pub mod name_inference;
 pub mod names;
 pub mod outs;
 pub mod saving;
+pub mod tracing;
 pub mod tree;
 
 use crate::bind::{Arguments, Bound, Parser};
@@ -89,6 +90,12 @@ pub fn call_internal(state: &State, key: &str, args: &[Value]) -> Result<Value> 
 /// Runs a function on bound arguments: handles dimension names, records gradients and counts writes.
 #[inline]
 pub fn invoke(function: &Function, call: &mut Call) -> Result<Value> {
+    if call.state.trace.is_on() { tracing::invoke(function, call) } else { invoke_untraced(function, call) }
+}
+
+/// Like [`invoke`], without recording the call for `origin`.
+#[inline]
+pub(crate) fn invoke_untraced(function: &Function, call: &mut Call) -> Result<Value> {
     let looks = call.state.has_names.get() && !call.state.nameless.get() && !call.signature.is_python();
     if looks && names::concern(&call.args) {
         return names::invoke(function, call);

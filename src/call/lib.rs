@@ -16,6 +16,7 @@ pub mod facets;
 pub mod indexes;
 pub mod module_names;
 pub mod plain;
+pub mod reads;
 pub mod refused;
 pub mod registry;
 pub mod row;
@@ -24,6 +25,7 @@ pub mod signature;
 pub mod stack;
 pub mod state;
 pub mod suggest;
+pub mod trace;
 pub mod warnings;
 
 pub(crate) use call::wants_grad;

@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::facets::{Dispatch, NameInference, Names, Out, RefusedBy};
+use super::reads::Reads;
 use super::signature::name_in;
 use autograd::Recorded;
 use tensor::Result;
@@ -48,6 +49,8 @@ pub struct Row {
     pub quantized: Dispatch,
     /// Which outputs the function accepts as `out=`.
     pub out: Out,
+    /// Which elements of the arguments an element of the result reads.
+    pub reads: Reads,
 }
 
 /// The form of a view function that changes the view of the tensor itself.
@@ -100,6 +103,7 @@ pub const fn row(signature: &'static str, run: Run, doc: &'static str, role: Rol
         sparse: Dispatch::Missing,
         quantized: if is_view(signature) { Dispatch::Uniform } else { Dispatch::Missing },
         out: Out::PLAIN,
+        reads: if is_view(signature) { Reads::Place } else { Reads::Unknown },
     }
 }
 
@@ -291,6 +295,11 @@ impl Row {
     /// Sets which outputs the function accepts as `out=`.
     pub const fn out(self, out: Out) -> Row {
         Row { out, ..self }
+    }
+
+    /// Sets which elements of the arguments an element of the result reads.
+    pub const fn reads(self, reads: Reads) -> Row {
+        Row { reads, ..self }
     }
 
     /// Sets the operation that refuses an output while gradients are recorded, if the function calls another one.

@@ -2,6 +2,7 @@
 //! itself show it. Follows the groups of view functions in PyTorch's `native_functions.yaml`.
 
 use super::facets::{Out, RefusedBy};
+use super::reads::Reads;
 use super::row::{Role, Row, Run, row};
 use super::signature::name_in;
 use super::{Call, one};
@@ -37,7 +38,8 @@ impl Row {
         let refused_by = if result == "Tensor" { RefusedBy::Fallback } else { RefusedBy::Itself };
         let schema = format!("{name}_copy{overload}({parameters}, {star}{result}? out=None) -> {result}");
         let copy = row(schema.leak(), copied, doc, Role::Function).out(Out::PLAIN.refused_by(refused_by));
-        Some(Row { base: Some(self.run), ..copy })
+        // It moves elements to new places.
+        Some(Row { base: Some(self.run), reads: Reads::Moved, ..copy })
     }
 
     /// Returns the row of the method that makes the tensor itself show the view, with aliases like those of this row.

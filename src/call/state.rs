@@ -5,6 +5,7 @@
 use super::embedded::Loader;
 use super::extras::Extras;
 use super::registry::Registry;
+use super::trace::Trace;
 use autograd::Packing;
 use explain::format::{Formatter, PrintOptions};
 use explain::watch::{Change, Watched};
@@ -123,6 +124,8 @@ pub struct State {
     pub embedded: RefCell<Option<Rc<Loader>>>,
     /// The overload that was called last, for error messages.
     pub running: Cell<&'static str>,
+    /// The calls of the expression in `origin(…)`, while it is evaluated.
+    pub trace: Trace,
 }
 
 impl State {
@@ -169,6 +172,7 @@ impl State {
             running: Cell::new(""),
             variables_seen: RefCell::default(),
             watched: RefCell::default(),
+            trace: Trace::default(),
             width: Cell::new(80),
         })
     }

@@ -8,7 +8,7 @@ use tensor::{DType, Scalar};
 const BRIEF: usize = 5;
 
 /// Formats an element with few digits.
-pub(crate) fn brief(value: Scalar) -> String {
+pub fn brief(value: Scalar) -> String {
     match value {
         Scalar::Float(f) => float_repr(rounded(f, BRIEF)),
         Scalar::Complex(c) => complex_repr(Complex::new(rounded(c.re, BRIEF), rounded(c.im, BRIEF))),

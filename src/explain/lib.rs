@@ -18,6 +18,7 @@ pub mod bytes;
 mod element;
 pub mod figure;
 pub mod html;
+pub mod origin;
 mod page;
 mod picture;
 mod quantiles;
@@ -34,8 +35,9 @@ pub mod why_arrays;
 
 pub use again::{Redraw, RedrawContext, RedrawOutcome};
 pub use aliases::Holder;
+pub use element::brief;
 pub use page::escaped;
-pub use picture::Picture;
+pub use picture::{Choose, Picture};
 pub use scene::{Ink, Line, Scene, Span, Table, byte_count, span};
 pub use shown::Shown;
 pub use steps::table as chain;

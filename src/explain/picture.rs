@@ -4,7 +4,10 @@ use super::again::Redraw;
 use super::scene::{Line, Scene};
 use super::terminal;
 use std::rc::Rc;
-use value::Object;
+use value::{Object, Value};
+
+/// Draws the picture for the item with a number. `None` if there is no such item.
+pub type Choose = dyn Fn(usize) -> Option<Picture>;
 
 /// A scene with its width in a terminal.
 pub struct Picture {
@@ -12,12 +15,16 @@ pub struct Picture {
     pub width: usize,
     /// The recipe for redrawing, which keeps nothing alive. `None` for a picture of a moment.
     pub again: Option<Rc<Redraw>>,
+    /// Draws the picture for a chosen item. Keeps what it needs alive, so a page drops it before the next input.
+    pub choose: Option<Rc<Choose>>,
+    /// Attributes that a script can read.
+    pub fields: Vec<(&'static str, Value)>,
 }
 
 impl Picture {
     /// Creates a picture of a moment.
     pub fn of(scene: Scene, width: usize) -> Picture {
-        Picture { scene, width, again: None }
+        Picture { scene, width, again: None, choose: None, fields: Vec::new() }
     }
 
     /// Returns the lines of the drawing.
@@ -34,6 +41,10 @@ impl Picture {
 impl Object for Picture {
     fn type_name(&self) -> &str {
         "Picture"
+    }
+
+    fn attribute(&self, name: &str) -> Option<Value> {
+        self.fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
     }
 
     fn repr(&self) -> String {

@@ -133,6 +133,8 @@ pub struct Item {
     pub at: Option<i64>,
     /// A sentence for tooltips and screen readers.
     pub about: String,
+    /// The number by which a page chooses the item, if that draws another picture.
+    pub choice: Option<usize>,
 }
 
 impl Item {
@@ -230,6 +232,13 @@ impl Scene {
         self.blocks.push(Block::Heading(text.into()));
     }
 
+    /// Adds facts to the first ones.
+    pub fn facts_first(&mut self, facts: impl Iterator<Item = (String, Span)>) {
+        if let Some(Block::Facts(before)) = self.blocks.iter_mut().find(|block| matches!(block, Block::Facts(_))) {
+            before.extend(facts);
+        }
+    }
+
     pub fn facts(&mut self, facts: Vec<(String, Span)>) {
         match self.blocks.last_mut() {
             Some(Block::Facts(before)) => before.extend(facts),
@@ -252,19 +261,27 @@ impl Lane {
 
     pub fn push(&mut self, units: usize, ink: Ink, text: impl Into<String>) {
         let text = text.into();
-        self.items.push(Item { units: units.max(1), ink, text, tints: Vec::new(), at: None, about: String::new() });
+        self.items.push(Item {
+            units: units.max(1),
+            ink,
+            text,
+            tints: Vec::new(),
+            at: None,
+            about: String::new(),
+            choice: None,
+        });
     }
 
     /// Appends an item of one unit about a cell of the storage.
     pub(crate) fn push_at(&mut self, at: i64, ink: Ink, text: impl Into<String>, about: String) {
         let (text, at) = (text.into(), Some(at));
-        self.items.push(Item { units: 1, ink, text, tints: Vec::new(), at, about });
+        self.items.push(Item { units: 1, ink, text, tints: Vec::new(), at, about, choice: None });
     }
 
     /// Appends an item of one unit, with an ink for each character.
     pub(crate) fn push_tinted(&mut self, text: impl IntoIterator<Item = (char, Ink)>) {
         let (text, tints): (String, Vec<Ink>) = text.into_iter().unzip();
-        self.items.push(Item { units: 1, ink: Ink::Plain, text, tints, at: None, about: String::new() });
+        self.items.push(Item { units: 1, ink: Ink::Plain, text, tints, at: None, about: String::new(), choice: None });
     }
 }
 

@@ -64,6 +64,11 @@ impl Shown {
         self.starting_in(byte.saturating_sub(self.itemsize as i64 - 1)..byte.saturating_add(1))
     }
 
+    /// Returns the index of the first element that begins at a byte.
+    pub fn index_at(&self, byte: i64) -> Option<Dims> {
+        residents(&self.layout, byte).map(|found| found.first)
+    }
+
     /// Returns whether a byte belongs to an element.
     pub(crate) fn has(&self, byte: i64) -> bool {
         self.at(byte).next().is_some()

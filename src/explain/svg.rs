@@ -188,8 +188,12 @@ impl Canvas {
             (Some(at), "") => self.put(format_args!("<g class=\"at\" data-at=\"{at}\" aria-hidden=\"true\">")),
             (Some(at), about) => {
                 let about = escaped(about);
+                let (role, choice) = match item.choice {
+                    Some(choice) => ("button", format!(" data-choice=\"{choice}\"")),
+                    None => ("img", String::new()),
+                };
                 self.put(format_args!(
-                    "<g class=\"at\" data-at=\"{at}\" tabindex=\"0\" role=\"img\" aria-label=\"{about}\"><title>{about}</title>"
+                    "<g class=\"at\" data-at=\"{at}\"{choice} tabindex=\"0\" role=\"{role}\" aria-label=\"{about}\"><title>{about}</title>"
                 ));
             }
         }

@@ -25,8 +25,12 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
             selected.check_bounds()?;
             let out = tensor.new_view(selected);
             out.note_step("[ ]", tensor);
+            if state.trace.is_on() {
+                call::dispatch::tracing::note_view(state, tensor, &out, code(indices));
+            }
             (out, false)
         }
+        _ if state.trace.is_on() => return subscript_recorded(state, tensor, indices),
         _ => (Tensor::new(gather::index(&view, indices)?), true),
     };
     if !state.grad_enabled.get() {
@@ -35,12 +39,28 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
     Ok((out, copied))
 }
 
+/// Returns a subscript of views as it is typed: `[:, 1:3]`.
+fn code(indices: &[Index]) -> String {
+    let bound = |bound: &Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
+    let part = |index: &Index| match index {
+        Index::Int(at) => at.to_string(),
+        Index::Slice { start, stop, step: 1 } => format!("{}:{}", bound(start), bound(stop)),
+        Index::Slice { start, stop, step } => format!("{}:{}:{step}", bound(start), bound(stop)),
+        Index::Ellipsis => "...".to_owned(),
+        Index::NewAxis => "None".to_owned(),
+        Index::Bool(is) => if *is { "True" } else { "False" }.to_owned(),
+        Index::Tensor(_) => "…".to_owned(),
+    };
+    format!("[{}]", indices.iter().map(part).collect::<Vec<_>>().join(", "))
+}
+
 /// `x[indices] = value`.
 pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) -> Result<()> {
     let view = tensor.view();
     let source = assigned(&view, value)?;
     warn_of_assignment(state, &view, indices, &source.borrow());
-    let recorded = state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad());
+    let recorded =
+        state.grad_enabled.get() && (tensor.requires_grad() || source.requires_grad()) || state.trace.is_on();
     let named = tensor.has_names() || source.has_names();
     if view.form.is_some() || source.borrow().form.is_some() || recorded || named {
         return assign_recorded(state, tensor, indices, source);

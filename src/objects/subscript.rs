@@ -188,8 +188,9 @@ fn one_index(value: &Value) -> Result<Index> {
 
 fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     let view = tensor.borrow();
+    let is_recorded = tensor.requires_grad() || state.trace.is_on();
     // A fast path for the most common subscript.
-    if let (Value::Int(i), false) = (index, tensor.requires_grad() || !state.grad_enabled.get() || tensor.has_names())
+    if let (Value::Int(i), false) = (index, is_recorded || !state.grad_enabled.get() || tensor.has_names())
         && view.ndim() > 0
         && view.form.is_none()
     {
@@ -232,7 +233,8 @@ pub fn set_item(state: &State, target: &Value, index: &Value, value: &Value) -> 
 /// `tensor[index] = value`.
 fn set_tensor_item(state: &State, tensor: &Tensor, index: &Value, value: &Value) -> Result<()> {
     refuse_named(state, index, "index_put_")?;
-    if let (Value::Int(i), Some(scalar), false) = (index, value.as_scalar(), tensor.requires_grad())
+    if let (Value::Int(i), Some(scalar), false) =
+        (index, value.as_scalar(), tensor.requires_grad() || state.trace.is_on())
         && !matches!(value, Value::BigInt(_) | Value::Object(_))
         && set_element(&tensor.borrow(), *i, scalar)?
     {

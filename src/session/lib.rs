@@ -346,6 +346,7 @@ impl Session {
         self.runtime.state.make_current();
         self.runtime.running.set("");
         let result = catch_unwind(AssertUnwindSafe(|| evaluate(self)));
+        self.runtime.state.trace.end();
         let error = match result {
             Ok(Ok(())) => None,
             Ok(Err(failure)) => Some(*failure),

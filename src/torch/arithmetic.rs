@@ -8,6 +8,7 @@ use call::facets::{
     NameInference::{Keeps, Unifies},
     ONE_SCALE, Out, Takes,
 };
+use call::reads::{CHOOSES, EACH};
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::ops::number::{Real, Stored, rounded};
@@ -24,6 +25,7 @@ pub(crate) const ROWS: &[Row] = &[
         clamp_tensors,
         "Clamps every element to bounds.",
     )
+    .reads(CHOOSES)
     .out(Out::ELEMENTWISE)
     .aliases(&["clip"])
     .names(Unifies),
@@ -32,6 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
         clamp,
         "Clamps every element to bounds.",
     )
+    .reads(CHOOSES)
     .out(Out::UNCAST)
     .aliases(&["clip"])
     .names(Keeps)
@@ -41,6 +44,7 @@ pub(crate) const ROWS: &[Row] = &[
         clamp_tensors,
         "Clamps every element to bounds, in place.",
     )
+    .reads(CHOOSES)
     .aliases(&["clip_"])
     .names(Unifies),
     method(
@@ -48,6 +52,7 @@ pub(crate) const ROWS: &[Row] = &[
         clamp,
         "Clamps every element to bounds, in place.",
     )
+    .reads(CHOOSES)
     .aliases(&["clip_"])
     .names(Keeps),
     both(
@@ -81,6 +86,7 @@ pub(crate) const ROWS: &[Row] = &[
         at_least,
         "Raises every element to at least a number.",
     )
+    .reads(CHOOSES)
     .out(Out::UNCAST)
     .names(Keeps),
     method(
@@ -88,12 +94,14 @@ pub(crate) const ROWS: &[Row] = &[
         at_least,
         "Raises every element to at least a number, in place.",
     )
+    .reads(CHOOSES)
     .names(Keeps),
     both(
         "clamp_max(Tensor self, Scalar max, *, Tensor? out=None) -> Tensor",
         at_most,
         "Lowers every element to at most a number.",
     )
+    .reads(CHOOSES)
     .out(Out::UNCAST)
     .names(Keeps),
     method(
@@ -101,18 +109,21 @@ pub(crate) const ROWS: &[Row] = &[
         at_most,
         "Lowers every element to at most a number, in place.",
     )
+    .reads(CHOOSES)
     .names(Keeps),
     both(
         "lerp.Tensor(Tensor self, Tensor end, Tensor weight, *, Tensor? out=None) -> Tensor",
         lerp,
         "Interpolates linearly between two tensors.",
     )
+    .reads(EACH)
     .out(Out::UNCAST),
     both(
         "lerp.Scalar(Tensor self, Tensor end, Scalar weight, *, Tensor? out=None) -> Tensor",
         lerp_number,
         "Interpolates linearly between two tensors.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE),
     method(
         "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
@@ -129,6 +140,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcmul),
         "Adds the product of two tensors.",
     )
+    .reads(EACH)
     .orders(&["self value tensor1 tensor2"])
     .out(Out::ELEMENTWISE)
     .names(Unifies),
@@ -137,6 +149,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcmul),
         "Adds the product of two tensors, in place.",
     )
+    .reads(EACH)
     .orders(&["self value tensor1 tensor2"])
     .names(Unifies),
     both(
@@ -144,6 +157,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcdiv),
         "Adds the quotient of two tensors.",
     )
+    .reads(EACH)
     .orders(&["self value tensor1 tensor2"])
     .out(Out::ELEMENTWISE)
     .names(Unifies),
@@ -152,6 +166,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| sum_with(c, TernaryOp::Addcdiv),
         "Adds the quotient of two tensors, in place.",
     )
+    .reads(EACH)
     .orders(&["self value tensor1 tensor2"])
     .names(Unifies),
     both(
@@ -159,6 +174,7 @@ pub(crate) const ROWS: &[Row] = &[
         float_power,
         "Computes the power in double precision.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE.takes(FLOAT_POWER))
     .names(Unifies),
     function(
@@ -192,6 +208,7 @@ pub(crate) const ROWS: &[Row] = &[
         round,
         "Rounds to decimal places.",
     )
+    .reads(EACH)
     .out(Out::UNCAST),
     method(
         "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
@@ -211,6 +228,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| polygamma(c, 1, 0),
         "Computes a derivative of the digamma function.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE)
     .aliases(&["special.polygamma"])
     .names(Keeps),
@@ -231,18 +249,21 @@ pub(crate) const ROWS: &[Row] = &[
         frexp,
         "Splits every element into a mantissa and an exponent of two.",
     )
+    .reads(EACH)
     .out(Out::PLAIN.takes(FREXP)),
     function(
         "complex(Tensor real, Tensor imag, *, Tensor? out=None) -> Tensor",
         |c| complex(c, "complex"),
         "Builds a complex tensor from its real and imaginary parts.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE.takes(COMPLEX)),
     function(
         "polar(Tensor abs, Tensor angle, *, Tensor? out=None) -> Tensor",
         |c| complex(c, "polar"),
         "Builds a complex tensor from lengths and angles.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE.takes(COMPLEX)),
     method("conj_physical_(Tensor(a!) self) -> Tensor(a!)", conj_physical, "Computes the complex conjugate, in place."),
 ];
@@ -273,8 +294,10 @@ macro_rules! pairs {
             $(both(concat!($name, "(Tensor self", $parameters, ", *, Tensor? out=None) -> Tensor"), $run, $doc)
                 .aliases(&[$($alias)?])
                 .out(Out::ELEMENTWISE)
+                .reads(EACH)
                 $($($facets)*)?,
             method(concat!($name, "_(Tensor(a!) self", $parameters, ") -> Tensor(a!)"), $run, concat!($doc, " Works in place."))
+                .reads(EACH)
                 $($($facets)*)? $($($own)*)?,)*
         ];
     };

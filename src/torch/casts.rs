@@ -6,6 +6,7 @@ use call::facets::{
     Dispatch::{AsIs, Given, Own},
     NameInference::{Keeps, Nameless},
 };
+use call::reads::EACH;
 use call::{Call, Row, function, method};
 use tensor::bail;
 use tensor::ops::{copy, promote};
@@ -24,6 +25,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Converts to another device or dtype; returns the tensor itself if nothing changes.",
     )
+    .reads(EACH)
     .names(Keeps)
     .sparse(Given)
     .quantized(Own(quantized::convert))
@@ -38,6 +40,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Converts to another dtype; returns the tensor itself if it already has it.",
     )
+    .reads(EACH)
     .names(Keeps)
     .sparse(Given)
     .quantized(Own(quantized::convert))

@@ -2,10 +2,12 @@
 //! triangles, distances. Follows <https://pytorch.org/docs/2.7/torch.html#other-operations>.
 
 use super::einsum::spread_tensors;
+use super::origin::products;
 use super::python::in_python;
 use super::steps::Steps;
 use call::dispatch::name_inference;
 use call::facets::{Lies, NameInference::Infers, Out, Repeats, Shares, Takes};
+use call::reads::{ALONG, Reads};
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::layout::wrap_dim;
@@ -22,6 +24,7 @@ pub(crate) const ROWS: &[Row] = &[
         kron,
         "Multiplies every element of one tensor with the whole other.",
     )
+    .reads(Reads::Own(products::kron))
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .grad_refused_by("mul")
     .operation("_unsafe_view")
@@ -52,6 +55,7 @@ pub(crate) const ROWS: &[Row] = &[
         cdist,
         "Computes the distances between the rows of two matrices.",
     )
+    .reads(Reads::Own(products::distances))
     .names(Infers(name_inference::between))
     .python("cdist"),
     function(
@@ -66,12 +70,14 @@ pub(crate) const ROWS: &[Row] = &[
         "tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
         |c| triangle_in_place(c, Triangle::Lower),
         "Zeroes the elements above a diagonal, in place.",
-    ),
+    )
+    .reads(Reads::Moved),
     method(
         "triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)",
         |c| triangle_in_place(c, Triangle::Upper),
         "Zeroes the elements below a diagonal, in place.",
-    ),
+    )
+    .reads(Reads::Moved),
     function(
         "tril_indices(int row, int col, int offset=0, *, {factory}) -> Tensor",
         |c| indices(c, Triangle::Lower),
@@ -90,6 +96,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Arranges matrices along a diagonal.",
     )
+    .reads(Reads::Moved)
     .operation("block_diag")
     .python("block_diag"),
     function(
@@ -97,6 +104,7 @@ pub(crate) const ROWS: &[Row] = &[
         meshgrid_row,
         "Creates the coordinates of a grid.",
     )
+    .reads(Reads::Moved)
     .operation("view")
     .checks_first()
     .python("meshgrid")
@@ -106,6 +114,7 @@ pub(crate) const ROWS: &[Row] = &[
         cartesian_prod,
         "Lists all combinations of one element of each tensor.",
     )
+    .reads(Reads::Moved)
     .operation("view")
     .python("cartesian_prod")
     .recorded_in_steps(),
@@ -114,6 +123,7 @@ pub(crate) const ROWS: &[Row] = &[
         combinations,
         "Lists all selections of a number of elements.",
     )
+    .reads(Reads::Moved)
     .operation("view")
     .recorded_in_steps(),
     function(
@@ -128,7 +138,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Computes the powers of each element, side by side.",
     )
     .operation("unsqueeze"),
-    both("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist, "Computes the norm of a difference."),
+    both("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist, "Computes the norm of a difference.")
+        .reads(ALONG),
     both(
         "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor? out=None) -> Tensor",
         |c| renorm(c).map(Value::from),

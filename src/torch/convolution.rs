@@ -1,8 +1,10 @@
 //! Convolutions of `torch` and `torch.nn.functional`. Follows
 //! <https://pytorch.org/docs/2.7/nn.functional.html#convolution-functions>.
 
+use super::origin::windows;
 use super::steps::Steps;
 use autograd::Functions;
+use call::reads::Reads;
 use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::layout::show;
@@ -69,7 +71,8 @@ pub(crate) const ROWS: &[Row] = &[function(
  bool transposed, int[] output_padding, int groups) -> Tensor",
     convolution,
     "Computes the general convolution, of which all others are cases.",
-)];
+)
+.reads(Reads::Own(windows::convolution))];
 
 fn convolution(call: &mut Call) -> Result<Value> {
     let (input, weight) = (call.view(0)?, call.view(1)?);

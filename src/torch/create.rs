@@ -8,6 +8,7 @@ use call::facets::{
     NameInference::Keeps,
     Out,
 };
+use call::reads::{EACH, Reads};
 use call::{Call, Row, both, function, method};
 use objects::data::from_data;
 use tensor::bail;
@@ -56,7 +57,7 @@ pub(crate) const ROWS: &[Row] = &[
         "zeros(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(0)),
         "Creates a tensor of zeros.",
-    )
+    ).reads(Reads::Nothing)
     .out(Out::MADE.unguarded()),
     function(
         "ones.names(int[] size, *, Dimname[]? names, {factory}) -> Tensor",
@@ -67,7 +68,7 @@ pub(crate) const ROWS: &[Row] = &[
         "ones(int[] size, *, Tensor? out=None, {factory}) -> Tensor",
         |c| filled(c, Scalar::Int(1)),
         "Creates a tensor of ones.",
-    )
+    ).reads(Reads::Nothing)
     .out(Out::MADE.unguarded()),
     function(
         "empty(int[] size, *, MemoryFormat? memory_format=None, Tensor? out=None, {factory}) -> Tensor",
@@ -89,13 +90,13 @@ pub(crate) const ROWS: &[Row] = &[
         "full(int[] size, Scalar fill_value, *, Tensor? out=None, {factory}) -> Tensor",
         full,
         "Creates a tensor filled with one value.",
-    )
+    ).reads(Reads::Nothing)
     .out(Out::MADE.unguarded()),
     function(
         "zeros_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
         "Creates zeros of the same size and dtype.",
-    )
+    ).reads(Reads::Nothing)
     .names(Keeps)
     .sparse(Own(sparse_kernels::like))
     .quantized(Refused("zero_")).not_differentiable(),
@@ -103,7 +104,7 @@ pub(crate) const ROWS: &[Row] = &[
         "ones_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(1)),
         "Creates ones of the same size and dtype.",
-    )
+    ).reads(Reads::Nothing)
     .names(Keeps)
     .sparse(Own(sparse_kernels::like))
     .quantized(Requantized).not_differentiable(),
@@ -111,7 +112,7 @@ pub(crate) const ROWS: &[Row] = &[
         "empty_like(Tensor input, *, MemoryFormat? memory_format=None, {factory}) -> Tensor",
         |c| like(c, Scalar::Int(0)),
         "Creates an empty tensor of the same size and dtype.",
-    )
+    ).reads(Reads::Nothing)
     .names(Keeps)
     .sparse(Own(sparse_kernels::like))
     .quantized(Integers).not_differentiable(),
@@ -122,7 +123,7 @@ pub(crate) const ROWS: &[Row] = &[
             like(c, v)
         },
         "Creates a tensor of the same size filled with one value.",
-    )
+    ).reads(Reads::Nothing)
     .names(Keeps)
     .sparse(Own(sparse_kernels::like)).not_differentiable(),
     function(
@@ -139,7 +140,7 @@ pub(crate) const ROWS: &[Row] = &[
         "eye(SymInt n, *, Tensor? out=None, {factory}) -> Tensor",
         |c| create::eye(c.int(0)?, c.int(0)?, dtype(c), device(c)?).map(Value::from),
         "Creates the identity matrix.",
-    )
+    ).reads(Reads::Nothing)
     .out(Out::MADE.unguarded()),
     function(
         "eye.m(SymInt n, SymInt m, *, Tensor? out=None, {factory}) -> Tensor",
@@ -151,7 +152,7 @@ pub(crate) const ROWS: &[Row] = &[
         "arange(Scalar end, *, Tensor? out=None, {factory}) -> Tensor",
         |c| arange(c, Scalar::Int(0), c.scalar(0)?, Scalar::Int(1)),
         "Counts from 0 up to end, which is excluded.",
-    )
+    ).reads(Reads::Nothing)
     .out(Out::SERIES),
     function(
         "arange.start(Scalar start, Scalar end, *, {factory}) -> Tensor",
@@ -224,21 +225,21 @@ pub(crate) const ROWS: &[Row] = &[
         "new_zeros(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates zeros of the tensor's dtype.",
-    )
+    ).reads(Reads::Nothing)
     .sparse(Own(sparse_kernels::new_filled))
     .quantized(Refused("zero_")).not_differentiable(),
     method(
         "new_ones(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(1)),
         "Creates ones of the tensor's dtype.",
-    )
+    ).reads(Reads::Nothing)
     .sparse(Own(sparse_kernels::new_filled))
     .not_differentiable(),
     method(
         "new_empty(Tensor self, int[] size, *, {factory}) -> Tensor",
         |c| new_filled(c, 1, Scalar::Int(0)),
         "Creates an empty tensor of the tensor's dtype.",
-    )
+    ).reads(Reads::Nothing)
     .sparse(Own(sparse_kernels::new_filled)).not_differentiable(),
     method(
         "new_empty_strided(Tensor self, int[] size, int[] stride, *, {factory}) -> Tensor",
@@ -256,7 +257,7 @@ pub(crate) const ROWS: &[Row] = &[
             new_filled(c, 1, v)
         },
         "Creates a filled tensor of the tensor's dtype.",
-    ).not_differentiable(),
+    ).reads(Reads::Nothing).not_differentiable(),
     method(
         "new_tensor(Tensor self, any data, *, ScalarType? dtype=None, Device? device=None, bool \
  requires_grad=False) -> Tensor",
@@ -273,7 +274,7 @@ pub(crate) const ROWS: &[Row] = &[
             copy::cast_as(&view, view.dtype, c.memory_format(1).unwrap_or(MemoryFormat::Preserve)).map(Value::from)
         },
         "Copies the tensor into memory of its own.",
-    )
+    ).reads(EACH)
     .names(Keeps)
     .sparse(Given)
     .quantized(Integers),

@@ -2,8 +2,10 @@
 //! <https://pytorch.org/docs/2.7/generated/torch.einsum.html>. Both compose permutations and products of batches of
 //! matrices in PyTorch's order, so that strides and gradients match.
 
+use super::origin::products;
 use super::steps::Steps;
 use call::facets::{Out, Takes};
+use call::reads::Reads;
 use call::{Call, Row, function, one};
 use tensor::bail;
 use tensor::layout::wrap_dim;
@@ -19,6 +21,7 @@ pub(super) const TENSORDOT: (Takes, &str) = (
 
 pub(crate) const ROWS: &[Row] = &[
     function("einsum(any[] args) -> Tensor", einsum, "Sums products over dimensions named by letters.")
+        .reads(Reads::Own(products::einsum))
         .operation("permute")
         .out_refused_as("permute")
         .python("einsum")
@@ -28,6 +31,7 @@ pub(crate) const ROWS: &[Row] = &[
         tensordot_row,
         "Sums products over dimensions of both tensors.",
     )
+    .reads(Reads::Own(products::tensordot))
     .out(Out::PLAIN.takes(&[TENSORDOT]))
     .operation("permute")
     .out_refused_as("permute")

@@ -9,7 +9,7 @@ use call::{Call, Row, function};
 use explain::bytes::Reading;
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
-use explain::{Holder, Picture, Redraw, Scene};
+use explain::{Holder, Ink, Picture, Redraw, Scene, span};
 use explain::{aliases, arrays, bits, bytes, chain, figure, html, svg, why, why_arrays};
 use files::gguf::BlockTensor;
 use tensor::bail;
@@ -21,7 +21,7 @@ use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
 use value::{ArrayMemory, Value};
 
 /// The functions that read every variable of the session.
-pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html"];
+pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html", "origin", "readers"];
 
 /// The maximum number of cells drawn.
 const MOST_CELLS: i64 = 4096;
@@ -140,7 +140,7 @@ pub(crate) const ROWS: &[Row] = &[
 const DRAWN_AGAIN: i64 = 1 << 20;
 
 /// Returns the width of a picture in columns.
-fn width(call: &Call) -> Result<usize> {
+pub(crate) fn width(call: &Call) -> Result<usize> {
     match call.position("width").map(|at| call.opt_int(at)).transpose()?.flatten() {
         Some(width) => match usize::try_from(width) {
             Ok(width) if width > 0 => Ok(width),
@@ -160,7 +160,7 @@ fn picture(
 ) -> Result<Value> {
     let scene = make(value, holders)?;
     let again = Redraw::of(value, make).map(Rc::new);
-    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again })))
+    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again, choose: None, fields: Vec::new() })))
 }
 
 /// Draws a picture of the first argument, which must have its own storage.
@@ -202,7 +202,7 @@ fn strided(value: &Value, function: &str) -> Result<View> {
     Ok(view)
 }
 
-fn refuse_sparse(view: &View, function: &str) -> Result<()> {
+pub(crate) fn refuse_sparse(view: &View, function: &str) -> Result<()> {
     if view.is_sparse() {
         let layout = view.tensor_layout().name();
         bail!(
@@ -222,10 +222,13 @@ fn explain(call: &mut Call) -> Result<Value> {
     }
     let tensor = call.tensor(0)?;
     let first = chain(tensor);
+    let made = super::origin::made_by(call.state, tensor);
     picture(call, &Value::Tensor(tensor.clone()), &call.state.holders(), move |value, holders| {
         let tensor = tensor_of(value, "explain")?;
         // The value that replaces a tensor that no longer exists has no history, so the first one is shown.
-        Ok(scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms))
+        let mut scene = scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms);
+        scene.facts_first(made.iter().map(|made| ("values".to_owned(), span(Ink::Plain, made.as_str()))));
+        Ok(scene)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::pointwise::default;
 use call::facets::{Lies, Out, Takes};
+use call::reads::{LINE, Reads};
 use call::{Call, Row, function};
 use tensor::ops::fft::{self, Norm, TransformKind};
 use tensor::ops::pointwise::classes;
@@ -35,13 +36,16 @@ macro_rules! transforms {
             $(function(concat!("fft.", $one, "(Tensor self, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| one(c, $one, TransformKind::$kind, $forward), $doc)
                 .operation($one_calls)
                 .out(spectrum!($kind $one))
+                .reads(LINE)
                 $($($facets)*)?,
             function(concat!("fft.", $two, "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, TransformKind::$kind, $forward), $doc)
                 .out(spectrum!($kind $computed))
+                .reads(LINE)
                 .operation($several_call)
                 $($($several_facets)*)?,
             function(concat!("fft.", $several, "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None) -> Tensor"), |c| several(c, $computed, TransformKind::$kind, $forward), $doc)
                 .out(spectrum!($kind $computed))
+                .reads(LINE)
                 .operation($several_call)
                 $($($several_facets)*)?,)*
             function(
@@ -60,12 +64,12 @@ macro_rules! transforms {
                 "fft.fftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 fftshift,
                 "Moves the frequency 0 to the middle.",
-            ).operation("roll"),
+            ).reads(Reads::Moved).operation("roll"),
             function(
                 "fft.ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
                 ifftshift,
                 "Moves the frequency 0 back to the start.",
-            ).operation("roll"),
+            ).reads(Reads::Moved).operation("roll"),
         ];
     };
 }

@@ -4,6 +4,7 @@
 mod activations;
 
 use super::dimnames;
+use super::origin::windows;
 use super::pointwise::{default, result};
 use super::statistics::softmax;
 use super::steps::Steps;
@@ -13,6 +14,7 @@ use call::facets::{
     NameInference::Keeps,
     ONE_SCALE, Out, Takes,
 };
+use call::reads::{EACH, Reads};
 use call::{Call, Row, both, function};
 use tensor::bail;
 use tensor::ops::compare::{CompareOp, compare};
@@ -47,6 +49,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| unary(c, UnaryOp::Sigmoid),
         "Computes the logistic function.",
     )
+    .reads(EACH)
     .names(Keeps)
     .derivative_of("sigmoid"),
     function(
@@ -54,6 +57,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| unary(c, UnaryOp::Tanh),
         "Computes the hyperbolic tangent.",
     )
+    .reads(EACH)
     .names(Keeps)
     .derivative_of("tanh"),
     function(
@@ -61,6 +65,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| bounded(c, 0.0, 6.0),
         "Clamps every element between 0 and 6.",
     )
+    .reads(EACH)
     .python("relu6")
     .operation("hardtanh"),
     function(
@@ -69,30 +74,35 @@ pub(crate) const ROWS: &[Row] = &[
         hardtanh,
         "Clamps every element between two numbers.",
     )
+    .reads(EACH)
     .python("hardtanh"),
     function(
         "nn.functional.gelu(Tensor self, *, str approximate=\"none\", Tensor? out=None) -> Tensor",
         gelu,
         "Multiplies each element by the normal distribution function at it.",
     )
+    .reads(EACH)
     .out(Out::UNCAST),
     function(
         "nn.functional.silu(Tensor input, bool inplace=False) -> Tensor",
         silu,
         "Multiplies each element by its logistic function.",
     )
+    .reads(EACH)
     .python("silu"),
     function(
         "nn.functional.mish(Tensor input, bool inplace=False) -> Tensor",
         |c| apply(c, "mish_cpu", &Mish),
         "Multiplies each element by the hyperbolic tangent of its softplus.",
     )
+    .reads(EACH)
     .python("mish"),
     function(
         "nn.functional.tanhshrink(Tensor input) -> Tensor",
         tanhshrink,
         "Subtracts from each element its hyperbolic tangent.",
     )
+    .reads(EACH)
     .python("tanhshrink")
     .names(Keeps),
     function(
@@ -103,6 +113,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Computes a smooth form of the larger of x and 0.",
     )
+    .reads(EACH)
     .out(Out::UNCAST),
     function(
         "nn.functional.elu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
@@ -112,18 +123,21 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Replaces negative elements with an exponential.",
     )
+    .reads(EACH)
     .python("elu"),
     function(
         "nn.functional.celu(Tensor input, Scalar alpha=1.0, bool inplace=False) -> Tensor",
         celu,
         "Replaces negative elements with a scaled exponential.",
     )
+    .reads(EACH)
     .python("celu"),
     function(
         "nn.functional.selu(Tensor input, bool inplace=False) -> Tensor",
         selu,
         "Computes the scaled exponential linear unit.",
     )
+    .reads(EACH)
     .python("selu")
     .operation("elu"),
     function(
@@ -131,12 +145,14 @@ pub(crate) const ROWS: &[Row] = &[
         leaky_relu,
         "Scales negative elements down.",
     )
+    .reads(EACH)
     .python("leaky_relu"),
     function(
         "nn.functional.threshold(Tensor input, Scalar threshold, Scalar value, bool inplace=False) -> Tensor",
         threshold,
         "Replaces elements that are at most a threshold with a value.",
     )
+    .reads(EACH)
     .python("threshold")
     .names(Keeps),
     function(
@@ -201,18 +217,21 @@ pub(crate) const ROWS: &[Row] = &[
         |c| apply(c, "hardsigmoid_cpu", &Hardsigmoid),
         "Computes a logistic function of straight lines.",
     )
+    .reads(EACH)
     .python("hardsigmoid"),
     function(
         "nn.functional.hardswish(Tensor input, bool inplace=False) -> Tensor",
         |c| apply(c, "hardswish_cpu", &Hardswish),
         "Multiplies each element by its hard sigmoid.",
     )
+    .reads(EACH)
     .python("hardswish"),
     both(
         "hardshrink(Tensor self, Scalar lambd=0.5, *, Tensor? out=None) -> Tensor",
         hardshrink,
         "Replaces elements near zero with zero.",
     )
+    .reads(EACH)
     .out(Out::UNCAST)
     .aliases(&["nn.functional.hardshrink"]),
     function(
@@ -226,6 +245,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Moves elements towards zero.",
     )
+    .reads(EACH)
     .out(Out::UNCAST),
     function(
         "nn.functional.logsigmoid(Tensor self, *, Tensor? out=None) -> Tensor",
@@ -265,6 +285,7 @@ pub(crate) const ROWS: &[Row] = &[
         pad,
         "Adds a border.",
     )
+    .reads(Reads::Moved)
     .operation("constant_pad_nd")
     .recorded_in_steps(),
     function(
@@ -273,6 +294,7 @@ pub(crate) const ROWS: &[Row] = &[
         avg_pool1d,
         "Averages windows.",
     )
+    .reads(Reads::Own(windows::avg_pool))
     .aliases(&["nn.functional.avg_pool1d"])
     .operation("unsqueeze"),
     function(
@@ -280,18 +302,21 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pixels::pixel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Rearranges channels into blocks of pixels.",
     )
+    .reads(Reads::Moved)
     .aliases(&["nn.functional.pixel_shuffle"]),
     function(
         "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
         |c| pixels::pixel_unshuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Rearranges blocks of pixels into channels.",
     )
+    .reads(Reads::Moved)
     .aliases(&["nn.functional.pixel_unshuffle"]),
     function(
         "channel_shuffle(Tensor self, SymInt groups) -> Tensor",
         |c| pixels::channel_shuffle(&c.view(0)?, c.int(1)?).map(Value::from),
         "Interleaves channels.",
     )
+    .reads(Reads::Moved)
     .aliases(&["nn.functional.channel_shuffle"]),
     function(
         "native_channel_shuffle(Tensor self, int groups) -> Tensor",

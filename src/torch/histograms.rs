@@ -1,8 +1,10 @@
 //! Functions that put elements into bins, count them, or search for them in sorted sequences. Follows
 //! <https://pytorch.org/docs/2.7/generated/torch.histogram.html> and the pages beside it.
 
+use super::origin::choices;
 use super::pointwise::default;
 use call::facets::{Out, Takes};
+use call::reads::Reads;
 use call::{Call, Row, both, function};
 use tensor::bail;
 use tensor::ops::histogram::{self, Bins, Search};
@@ -79,7 +81,7 @@ pub(crate) const ROWS: &[Row] = &[
  str? side=None, Tensor? sorter=None, Tensor? out=None) -> Tensor",
         |c| search(c, c.view(0)?, c.view(1)?, false),
         "Finds where values would go in sorted ones.",
-    )
+    ).reads(Reads::Own(choices::in_order))
     .out(SEARCHED).not_differentiable(),
     function(
         "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, \
@@ -96,7 +98,7 @@ pub(crate) const ROWS: &[Row] = &[
  out=None) -> Tensor",
         |c| bucketize(c, c.view(0)?),
         "Finds the intervals that values belong to.",
-    )
+    ).reads(Reads::Own(choices::among))
     .out(SEARCHED).not_differentiable(),
     function(
         "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
@@ -112,7 +114,7 @@ pub(crate) const ROWS: &[Row] = &[
  invert=False, Tensor? out=None) -> Tensor",
         |c| histogram::isin(&c.view(0)?, &c.view(1)?, c.bool(3)?).map(Value::from),
         "Tells which elements are among others.",
-    ).not_differentiable(),
+    ).reads(Reads::Own(choices::among)).not_differentiable(),
     function(
         "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool \
  invert=False, Tensor? out=None) -> Tensor",

@@ -6,6 +6,7 @@ use call::facets::{
     Dispatch::{OneScale, Refused},
     NameInference::Keeps,
 };
+use call::reads::Reads;
 use call::{Call, Row, both, function, internal};
 use tensor::bail;
 use tensor::index::{Index, Resolved, resolve};
@@ -38,12 +39,14 @@ pub(crate) const ROWS: &[Row] = &[
         "_unsafe_view(Tensor self, int[] size) -> Tensor",
         |c| views::reshape(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Returns the only view of a tensor that nobody else holds.",
-    ),
+    )
+    .reads(Reads::Moved),
     internal(
         "index.Tensor(Tensor self, any indices) -> Tensor",
         |c| index::index_tensors(&c.view(0)?, &places(c)?).map(Value::from),
         "Selects the elements at indices given as tensors, one for each dimension or None.",
     )
+    .reads(Reads::Moved)
     .quantized(OneScale(
         "self.qscheme() == c10::kPerTensorAffine || self.qscheme() == c10::kPerTensorSymmetric INTERNAL ASSERT FAILED \
          at \"/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp\":743, please report a bug to PyTorch. Indexing \
@@ -57,6 +60,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Writes at indices given as tensors, one for each dimension or None.",
     )
+    .reads(Reads::Moved)
     .operation("index_put_"),
     internal(
         "mul.Scalar(Tensor self, Scalar other) -> Tensor",
@@ -74,7 +78,8 @@ pub(crate) const ROWS: &[Row] = &[
         "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
         |c| pixels::pad(&c.view(0)?, &c.ints(1)?, c.scalar(2)?).map(Value::from),
         "Adds a border of one number.",
-    ),
+    )
+    .reads(Reads::Moved),
     internal(
         "_fft_c2c(Tensor self, int[] dim, str? norm, bool forward) -> Tensor",
         |c| transform(c, TransformKind::Complex, c.bool(3)?, None),

@@ -45,6 +45,8 @@ mod matmul;
 mod modes;
 mod normalization;
 mod norms;
+mod ordering;
+pub(crate) mod origin;
 mod places;
 mod pointwise;
 mod python;
@@ -75,6 +77,7 @@ mod views;
 mod windows;
 
 pub use explain::READ_VARIABLES;
+pub use origin::{RECORDING, origin_finder};
 pub use steps::Steps;
 
 /// The rows of PyTorch, each table with its subject, by which completion and help group names; internal ones have none.
@@ -114,6 +117,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("matrices", eigen::ROWS),
     ("matrices", einsum::ROWS),
     ("pictures", explain::ROWS),
+    ("pictures", origin::ROWS),
     ("quantization", call::dispatch::fake::ROWS),
     ("matrices", linalg::ROWS),
     ("matrices", tolerances::ROWS),
@@ -156,6 +160,7 @@ const TABLES: &[(&str, &[Row])] = &[
     ("indexing", places::ROWS),
     ("quantization", quantized::ROWS),
     ("random", random::ROWS),
+    ("rearranging", ordering::ROWS),
     ("rearranging", rearrange::ROWS),
     ("indexing", scatter::ROWS),
     ("fourier", short_time::ROWS),

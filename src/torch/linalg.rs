@@ -2,6 +2,7 @@
 
 use super::python::in_python;
 use call::facets::{Lies, NameInference::Keeps, Out, Takes};
+use call::reads::{Reads, Span, Takes as Taken};
 use call::{Call, Row, both, function, method, safely};
 use tensor::bail;
 use tensor::linalg::{self as ops, QrMode, first_failure};
@@ -27,9 +28,11 @@ pub(crate) const ROWS: &[Row] = &[
     .any_layout()
     .recorded_in_steps(),
     function("linalg.inv(Tensor A, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.")
+        .reads(Reads::Spanned(Span::Matrix, Taken::All))
         .operation("linalg_inv_ex")
         .out_refused_as("linalg_inv_ex.inverse"),
     both("inverse(Tensor self, *, Tensor? out=None) -> Tensor", |c| inverse(c, "linalg.inv"), "Inverts a matrix.")
+        .reads(Reads::Spanned(Span::Matrix, Taken::All))
         .operation("linalg_inv_ex")
         .out_refused_as("linalg_inv_ex.inverse"),
     function(
@@ -51,9 +54,11 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::det(&c.view(0)?).map(Value::from),
         "Computes the determinant.",
     )
+    .reads(Reads::Spanned(Span::Matrix, Taken::All))
     .operation("_linalg_det")
     .out_refused_as("_linalg_det.result"),
     both("det(Tensor self) -> Tensor", |c| ops::det(&c.view(0)?).map(Value::from), "Computes the determinant.")
+        .reads(Reads::Spanned(Span::Matrix, Taken::All))
         .operation("_linalg_det")
         .derivative_of("linalg.det"),
     function(
@@ -61,15 +66,18 @@ pub(crate) const ROWS: &[Row] = &[
         |c| slogdet(c, "torch.return_types.linalg_slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
     )
+    .reads(Reads::Spanned(Span::Matrix, Taken::All))
     .operation("_linalg_slogdet"),
     both(
         "slogdet(Tensor self) -> any",
         |c| slogdet(c, "torch.return_types.slogdet"),
         "Computes the determinant's sign and the logarithm of its magnitude.",
     )
+    .reads(Reads::Spanned(Span::Matrix, Taken::All))
     .operation("_linalg_slogdet")
     .derivative_of("linalg.slogdet"),
     both("logdet(Tensor self) -> Tensor", logdet, "Computes the logarithm of the determinant.")
+        .reads(Reads::Spanned(Span::Matrix, Taken::All))
         .operation("_linalg_slogdet")
         .checks_first(),
     function(

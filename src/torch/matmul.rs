@@ -2,6 +2,7 @@
 //! <https://pytorch.org/docs/2.7/torch.html#blas-and-lapack-operations>.
 
 use super::einsum::{TENSORDOT, spread_tensors};
+use super::origin::products;
 use super::sparse_kernels;
 use super::steps::{Steps, in_place};
 use call::dispatch::name_inference;
@@ -11,6 +12,7 @@ use call::facets::{
     NameInference::{Infers, InfersLate, Nameless},
     Out, Shares, Takes,
 };
+use call::reads::Reads;
 use call::{Call, Row, both, function, method, one};
 use tensor::bail;
 use tensor::layout::{Dims, broadcast_sizes};
@@ -24,6 +26,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::mm(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies two matrices.",
     )
+    .reads(Reads::Own(products::matmul))
     .names(InfersLate(name_inference::product))
     .sparse(Own(sparse_kernels::mm)),
     both(
@@ -31,6 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::bmm(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies two batches of matrices.",
     )
+    .reads(Reads::Own(products::matmul))
     .out(Out::PLAIN.unguarded())
     .names(Infers(name_inference::batches))
     .sparse(Split(&Own(sparse_kernels::multiply_batches), &Refused("bmm.out"))),
@@ -39,6 +43,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::mv(&c.view(0)?, &c.view(1)?)?)),
         "Multiplies a matrix by a vector.",
     )
+    .reads(Reads::Own(products::matmul))
     .out(Out::PLAIN.unguarded().folding(Folds::Cleared))
     .names(InfersLate(name_inference::product))
     .sparse(Own(sparse_kernels::matrix_vector)),
@@ -47,6 +52,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| dot_out(c, ops::dot(&c.view(0)?, &c.view(1)?)?),
         "Sums the products of two vectors' elements.",
     )
+    .reads(Reads::Own(products::matmul))
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "result dtype {out} does not match input dtype {result}")]))
     .names(Nameless),
     both(
@@ -54,12 +60,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| dot_out(c, ops::vdot(&c.view(0)?, &c.view(1)?)?),
         "Computes the dot product with the first vector conjugated.",
     )
+    .reads(Reads::Own(products::matmul))
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "result dtype {out} does not match input dtype {result}")])),
     both(
         "matmul(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| product_out(c, 0, 1),
         "Multiplies matrices, vectors or broadcast batches of matrices.",
     )
+    .reads(Reads::Own(products::matmul))
     .names(Infers(name_inference::product))
     .sparse(AsIs)
     .recorded_in_steps()
@@ -69,6 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| product_out(c, 0, 1),
         "Multiplies matrices, vectors or broadcast batches of matrices.",
     )
+    .reads(Reads::Own(products::matmul))
     .names(Infers(name_inference::product))
     .sparse(AsIs)
     .recorded_in_steps()
@@ -78,6 +87,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| product_out(c, 0, 1),
         "Implements Python's @ operator.",
     )
+    .reads(Reads::Own(products::matmul))
     .names(Infers(name_inference::product))
     .sparse(AsIs)
     .recorded_in_steps(),
@@ -86,6 +96,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| outer(c, "outer"),
         "Multiplies every element of one vector with every element of another.",
     )
+    .reads(Reads::Own(products::outer))
     .out(Out::ELEMENTWISE)
     .grad_refused_by("mul")
     .aliases(&["ger"])
@@ -98,6 +109,7 @@ pub(crate) const ROWS: &[Row] = &[
         inner,
         "Computes the dot products of the vectors along the last dimensions.",
     )
+    .reads(Reads::Own(products::inner))
     .out(Out::PLAIN.takes(&[TENSORDOT]))
     .operation("permute")
     .out_refused_as("permute")
@@ -109,6 +121,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of two matrices to a third.",
     )
+    .reads(Reads::Own(products::added_matmul))
     .orders(&["beta self alpha mat1 mat2", "beta self mat1 mat2"])
     .out(Out::PLAIN.sharing(Shares::Wholly))
     .names(InfersLate(name_inference::product_added))
@@ -127,6 +140,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addmv(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the product of a matrix and a vector to another vector.",
     )
+    .reads(Reads::Own(products::added_matmul))
     .sparse(Split(&Missing, &Own(sparse_kernels::add_vector_product)))
     .orders(&["beta self alpha mat vec", "beta self mat vec"])
     .names(InfersLate(name_inference::product_added)),
@@ -143,6 +157,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::addbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds all products of two batches of matrices to one matrix.",
     )
+    .reads(Reads::Own(products::added_batch))
     .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"])
     .out(Out::PLAIN.takes(&[(Takes::Same, "self and mat2 must have the same dtype, but got {out} and {result}")])),
     method(
@@ -164,6 +179,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::from(ops::baddbmm(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?)?)),
         "Adds the products of two batches of matrices to a third batch.",
     )
+    .reads(Reads::Own(products::added_matmul))
     .orders(&["beta self alpha batch1 batch2", "beta self batch1 batch2"]),
     method(
         "baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> \
@@ -178,6 +194,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::addr(&c.view(0)?, &c.view(1)?, &c.view(2)?, factors(c)?).map(Value::from),
         "Adds the outer product of two vectors to a matrix.",
     )
+    .reads(Reads::Own(products::added_outer))
     .orders(&["beta self alpha vec1 vec2", "beta self vec1 vec2"])
     .out(Out::ELEMENTWISE),
     method(

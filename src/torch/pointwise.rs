@@ -7,6 +7,7 @@ use call::facets::{
     NameInference::{Keeps, Unifies},
     ONE_SCALE, Out, Repeats, Takes,
 };
+use call::reads::{CHOOSES, COMPARES, EACH};
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::ops::compare::{self, CompareOp, Tolerance};
@@ -44,6 +45,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scaled(c, ops::add),
         "Adds the second operand, scaled by alpha.",
     )
+    .reads(EACH)
     .orders(&["self alpha other"])
     .out(Out::ELEMENTWISE)
     .names(Unifies)
@@ -54,6 +56,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scaled(c, ops::add),
         "Adds the second operand, in place.",
     )
+    .reads(EACH)
     .orders(&["self alpha other"])
     .names(Unifies)
     .sparse(Own(sparse_arithmetic::add)),
@@ -62,6 +65,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scaled(c, ops::sub),
         "Subtracts the second operand, scaled by alpha.",
     )
+    .reads(EACH)
     .orders(&["self alpha other"])
     .aliases(&[
         "subtract.Tensor(Operand self, Operand other, *, Scalar alpha=1, Tensor? out=None) -> Tensor",
@@ -76,6 +80,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scaled(c, ops::sub),
         "Subtracts the second operand, in place.",
     )
+    .reads(EACH)
     .orders(&["self alpha other"])
     .aliases(&[
         "subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
@@ -88,6 +93,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scaled(c, ops::rsub),
         "Subtracts with the operands swapped.",
     )
+    .reads(EACH)
     .aliases(&["rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"])
     .names(Unifies),
     both(
@@ -95,6 +101,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| divide(c, None),
         "Divides by the second operand.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE)
     .aliases(&[
         "divide.Tensor(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor",
@@ -111,6 +118,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Divides by the second operand, rounding if asked.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE)
     .aliases(&["divide"])
     .out_refused_as("div.out_mode")
@@ -120,6 +128,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| divide(c, None),
         "Divides by the second operand, in place.",
     )
+    .reads(EACH)
     .aliases(&[
         "divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
         "true_divide_.Tensor(Tensor(a!) self, Either other) -> Tensor(a!)",
@@ -141,6 +150,7 @@ pub(crate) const ROWS: &[Row] = &[
         power,
         "Computes the power, element by element.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE)
     .names(Unifies),
     function(
@@ -148,6 +158,7 @@ pub(crate) const ROWS: &[Row] = &[
         power,
         "Raises a number to the power of every element.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized))
     .names(Keeps),
     both(
@@ -155,6 +166,7 @@ pub(crate) const ROWS: &[Row] = &[
         power,
         "Raises every element to the power of a number.",
     )
+    .reads(EACH)
     .out(Out::ELEMENTWISE)
     .names(Keeps)
     .sparse(Own(sparse_arithmetic::pow)),
@@ -173,6 +185,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the tensor itself.",
     )
+    .reads(EACH)
     .names(Keeps)
     .sparse(Coalesced)
     .not_differentiable(),
@@ -202,6 +215,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| compare::isclose(&c.view(0)?, &c.view(1)?, tolerance(c)?, default(c)).map(Value::from),
         "Tells which elements are close to each other.",
     )
+    .reads(COMPARES)
     .operation("mul.Scalar")
     .not_differentiable(),
 ];
@@ -288,16 +302,17 @@ macro_rules! truths {
 }
 
 /// Rows that differ only in name, operation, docs and facets. `or` and `also` give aliases. `new` and `also` apply to
-/// the out-of-place form only, `within` to the in-place form only. `$overload` is the suffix of PyTorch's name for the
+/// the out-of-place form only, `within` to the in-place form only. `$reads` is the pattern of all. `$overload` is the suffix of PyTorch's name for the
 /// operation.
 macro_rules! table {
-    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident:
+    ($table:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident, $reads:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
         pub(crate) const $table: &[Row] = &[$(
             both(concat!($name, "(", $this, " self", $others, ", *, Tensor? out=None) -> Tensor"), |c| $run(c, $kind::$op), $doc)
                 .operation(concat!($name, $overload))
                 .aliases(&[$($alias,)* $($name_too,)*])
                 .out(Out::$out)
+                .reads($reads)
                 $($($facets)*)? $($($only_new)*)?,
         )*];
     };
@@ -305,12 +320,13 @@ macro_rules! table {
 
 /// Rows of the same functions in place.
 macro_rules! in_place {
-    ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal:
+    ($table:ident, $run:ident, $kind:ident, $others:literal, $overload:literal, $reads:ident:
         $($name:literal $op:ident $doc:literal $(or $alias:literal)* $(also $name_too:literal)* $([$($facets:tt)*])? $(new [$($only_new:tt)*])? $(within [$($only_within:tt)*])?;)*) => {
         pub(crate) const $table: &[Row] = &[$(
             method(concat!($name, "_(Tensor(a!) self", $others, ") -> Tensor(a!)"), |c| $run(c, $kind::$op), concat!($doc, " Works in place."))
                 .operation(concat!($name, "_", $overload))
                 .aliases(&[$(concat!($alias, "_")),*])
+                .reads($reads)
                 $($($facets)*)? $($($only_within)*)?,
         )*];
     };
@@ -318,23 +334,23 @@ macro_rules! in_place {
 
 /// Passes one list of functions to both macros.
 macro_rules! with_in_place {
-    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident: $($rows:tt)*) => {
-        table! { $table, $run, $kind, $this, $others, $overload, $out: $($rows)* }
-        in_place! { $in_place, $run, $kind, $others, $overload: $($rows)* }
+    ($table:ident, $in_place:ident, $run:ident, $kind:ident, $this:literal, $others:literal, $overload:literal, $out:ident, $reads:ident: $($rows:tt)*) => {
+        table! { $table, $run, $kind, $this, $others, $overload, $out, $reads: $($rows)* }
+        in_place! { $in_place, $run, $kind, $others, $overload, $reads: $($rows)* }
     };
 }
 
-with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE:
+with_in_place! { PRODUCT, PRODUCT_IN_PLACE, binary, BinaryOp, "Operand", ", Operand other", ".Tensor", ELEMENTWISE, EACH:
     "mul" Mul "Multiplies the operands." [.names(Unifies).sparse(Own(sparse_arithmetic::mul)).quantized(Own(quantized::mul))]
         new [.aliases(&["multiply(Operand self, EitherNew other, *, Tensor? out=None) -> Tensor"])]
         within [.aliases(&["multiply_(Tensor(a!) self, Either other) -> Tensor(a!)"])];
 }
 
-with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", EitherNew other", ".Tensor", ELEMENTWISE:
+with_in_place! { QUOTIENT, QUOTIENT_IN_PLACE, binary, BinaryOp, "Operand", ", EitherNew other", ".Tensor", ELEMENTWISE, EACH:
     "floor_divide" FloorDivide "Divides and rounds down." [.names(Unifies).sparse(Own(sparse_arithmetic::divide))] new [.grad_refused_by_fallback()];
 }
 
-with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Either other", ".Tensor", ELEMENTWISE:
+with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Either other", ".Tensor", ELEMENTWISE, EACH:
     "bitwise_and" BitwiseAnd "Keeps the bits set in both." [.not_differentiable()] new [.grad_refused_by_fallback()];
     "bitwise_or" BitwiseOr "Sets the bits set in either." [.not_differentiable()] new [.grad_refused_by_fallback()];
     "bitwise_xor" BitwiseXor "Sets the bits set in just one." [.not_differentiable()] new [.grad_refused_by_fallback()];
@@ -343,31 +359,31 @@ with_in_place! { BINARY, BINARY_IN_PLACE, binary, BinaryOp, "EitherNew", ", Eith
     "remainder" Remainder "Computes the remainder with the sign of the divisor.";
 }
 
-with_in_place! { LOGARITHM, LOGARITHM_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE:
+with_in_place! { LOGARITHM, LOGARITHM_IN_PLACE, binary, BinaryOp, "Either", ", Either other", ".Tensor", ELEMENTWISE, EACH:
     "xlogy" Xlogy "Multiplies x by the logarithm of y." [.out_refused_as("xlogy.OutTensor")];
 }
 
-with_in_place! { SECOND, SECOND_IN_PLACE, binary, BinaryOp, "Tensor", ", Either other", ".Tensor", ELEMENTWISE:
+with_in_place! { SECOND, SECOND_IN_PLACE, binary, BinaryOp, "Tensor", ", Either other", ".Tensor", ELEMENTWISE, EACH:
     "fmod" Fmod "Computes the remainder with the sign of the dividend.";
-    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.out_refused_as("copysign.out")];
+    "copysign" Copysign "Combines the magnitude of the first with the sign of the second." [.reads(COMPARES).out_refused_as("copysign.out")];
 }
 
-with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
+with_in_place! { TENSORS, TENSORS_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE, EACH:
     "atan2" Atan2 "Computes the angle of a point." or "arctan2" [.names(Unifies)];
     "hypot" Hypot "Computes the length of the hypotenuse." [.names(Unifies)];
     "gcd" Gcd "Computes the greatest common divisor." [.not_differentiable()];
     "lcm" Lcm "Computes the least common multiple." [.not_differentiable()];
 }
 
-with_in_place! { STEP, STEP_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor values", "", ELEMENTWISE:
+with_in_place! { STEP, STEP_IN_PLACE, binary, BinaryOp, "Tensor", ", Tensor values", "", ELEMENTWISE, COMPARES:
     "heaviside" Heaviside "Computes the step function." [.out(Out::ELEMENTWISE.takes(HEAVISIDE)).grad_refused_by_fallback()];
 }
 
-table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE:
-    "maximum" Maximum "Returns the larger of each pair of elements.";
-    "minimum" Minimum "Returns the smaller of each pair of elements.";
-    "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN.";
-    "fmin" Fmin "Returns the smaller of each pair of elements, ignoring NaN.";
+table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTWISE, EACH:
+    "maximum" Maximum "Returns the larger of each pair of elements." [.reads(CHOOSES)];
+    "minimum" Minimum "Returns the smaller of each pair of elements." [.reads(CHOOSES)];
+    "fmax" Fmax "Returns the larger of each pair of elements, ignoring NaN." [.reads(CHOOSES)];
+    "fmin" Fmin "Returns the smaller of each pair of elements, ignoring NaN." [.reads(CHOOSES)];
     "logaddexp" Logaddexp "Computes the logarithm of a sum of exponentials." [.names(Unifies)];
     "logaddexp2" Logaddexp2 "Computes the base-2 logarithm of a sum of powers of two." [.names(Unifies)];
     "nextafter" Nextafter "Returns the next number in a direction." [.names(Unifies)];
@@ -375,19 +391,19 @@ table! { BINARY_ONLY, binary, BinaryOp, "Tensor", ", Tensor other", "", ELEMENTW
     "igammac" Igammac "Computes the upper incomplete gamma function." also "special.gammaincc" [.names(Unifies)];
 }
 
-in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "":
+in_place! { PAIRS_IN_PLACE, binary, BinaryOp, ", Tensor other", "", EACH:
     "nextafter" Nextafter "Returns the next number in a direction." [.names(Unifies)];
     "igamma" Igamma "Computes the lower incomplete gamma function." [.names(Unifies)];
     "igammac" Igammac "Computes the upper incomplete gamma function." [.names(Unifies)];
 }
 
-with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "", ANY:
+with_in_place! { LOGICAL, LOGICAL_IN_PLACE, comparison, CompareOp, "Tensor", ", Tensor other", "", ANY, COMPARES:
     "logical_and" LogicalAnd "Tells which elements are true in both." [.names(Unifies).not_differentiable()];
     "logical_or" LogicalOr "Tells which elements are true in either." [.names(Unifies).not_differentiable()];
     "logical_xor" LogicalXor "Tells which elements are true in just one." [.names(Unifies).not_differentiable()];
 }
 
-with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Either other", ".Tensor", ANY:
+with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tensor", ", Either other", ".Tensor", ANY, COMPARES:
     "eq" Eq "Tells which elements are equal." new [.not_differentiable().names(Unifies).quantized(Numbers)];
     "ne" Ne "Tells which elements differ." or "not_equal" new [.not_differentiable().names(Unifies).quantized(Numbers)];
     "lt" Lt "Tells which elements are smaller." or "less" new [.not_differentiable().names(Unifies).quantized(Numbers)];
@@ -396,13 +412,13 @@ with_in_place! { COMPARISONS, COMPARISONS_IN_PLACE, comparison, CompareOp, "Tens
     "ge" Ge "Tells which elements are at least as large." or "greater_equal" new [.not_differentiable().names(Unifies).quantized(Numbers)];
 }
 
-with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
+with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE, EACH:
     "neg" Neg "Negates every element." or "negative" [.names(Keeps).sparse(Given).out(Out::UNCAST)];
     "abs" Abs "Computes the absolute value." or "absolute" [.names(Keeps).sparse(Coalesced).out(Out::ELEMENTWISE.takes(ABS))] new [.complex_refused_as("view_as_real")];
     "sign" Sign "Computes the sign." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "sgn" Sgn "Computes the sign; of a complex number, its direction." [.sparse(Coalesced).out(Out::UNCAST)];
     "bitwise_not" BitwiseNot "Inverts the bits." [.names(Keeps).out(Out::UNCAST).not_differentiable()] new [.grad_refused_by_fallback()];
-    "logical_not" LogicalNot "Tells which elements are zero." [.names(Keeps).not_differentiable()];
+    "logical_not" LogicalNot "Tells which elements are zero." [.reads(COMPARES).names(Keeps).not_differentiable()];
     "floor" Floor "Rounds down." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "ceil" Ceil "Rounds up." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
     "round" Round "Rounds to the nearest integer, halves to even." [.names(Keeps).sparse(Coalesced).out(Out::UNCAST)];
@@ -442,18 +458,18 @@ with_in_place! { UNARY, UNARY_IN_PLACE, unary, UnaryOp, "Tensor", "", "", ELEMEN
     "sinc" Sinc "Computes the sine of pi x, divided by pi x." also "special.sinc";
 }
 
-table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE:
+table! { UNARY_ONLY, unary, UnaryOp, "Tensor", "", "", ELEMENTWISE, EACH:
     "angle" Angle "Computes the angle of a complex number." [.names(Keeps).complex_refused_as("view_as_real").sparse(Split(&Missing, &Given))];
 }
 
-table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY:
+table! { TESTS, unary, UnaryOp, "Tensor", "", "", ANY, COMPARES:
     "isposinf" Isposinf "Tells which elements are positive infinity." [.sparse(Coalesced).out(truths!("isposinf")).not_differentiable()];
     "isneginf" Isneginf "Tells which elements are negative infinity." [.sparse(Coalesced).out(truths!("isneginf")).not_differentiable()];
     "signbit" Signbit "Tells which elements have their sign bit set." [.names(Keeps).sparse(Coalesced).out(truths!("signbit")).not_differentiable()];
 }
 
-in_place! { RELU, unary, UnaryOp, "", "":
-    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(RequantizedOneScale(ONE_SCALE))];
+in_place! { RELU, unary, UnaryOp, "", "", EACH:
+    "relu" Relu "Replaces negative elements with zero." [.reads(CHOOSES).names(Keeps).sparse(Coalesced).quantized(RequantizedOneScale(ONE_SCALE))];
 }
 
 /// Functions without `out=`, which PyTorch composes of others.
@@ -468,9 +484,9 @@ macro_rules! without_out {
 }
 
 without_out! {
-    "relu" Relu "Replaces negative elements with zero." [.names(Keeps).sparse(Coalesced).quantized(RequantizedOneScale(ONE_SCALE))];
-    "isnan" Isnan "Tells which elements are NaN." [.names(Keeps).sparse(Coalesced).quantized(Refused("isnan")).not_differentiable()];
-    "isinf" Isinf "Tells which elements are infinite." [.names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Own(quantized::not_for_integers)).not_differentiable()];
-    "isfinite" Isfinite "Tells which elements are finite." [.names(Keeps).complex_refused_as("view_as_real").quantized(Own(quantized::not_for_integers)).not_differentiable()];
-    "isreal" Isreal "Tells which elements have no imaginary part." [.names(Keeps).complex_refused_as("view_as_real").not_differentiable()];
+    "relu" Relu "Replaces negative elements with zero." [.reads(CHOOSES).names(Keeps).sparse(Coalesced).quantized(RequantizedOneScale(ONE_SCALE))];
+    "isnan" Isnan "Tells which elements are NaN." [.reads(COMPARES).names(Keeps).sparse(Coalesced).quantized(Refused("isnan")).not_differentiable()];
+    "isinf" Isinf "Tells which elements are infinite." [.reads(COMPARES).names(Keeps).complex_refused_as("view_as_real").sparse(Coalesced).quantized(Own(quantized::not_for_integers)).not_differentiable()];
+    "isfinite" Isfinite "Tells which elements are finite." [.reads(COMPARES).names(Keeps).complex_refused_as("view_as_real").quantized(Own(quantized::not_for_integers)).not_differentiable()];
+    "isreal" Isreal "Tells which elements have no imaginary part." [.reads(COMPARES).names(Keeps).complex_refused_as("view_as_real").not_differentiable()];
 }

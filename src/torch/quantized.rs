@@ -3,6 +3,7 @@
 
 use super::deterministic;
 use call::facets::{Dispatch::AsIs, ONE_SCALE};
+use call::reads::EACH;
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::layout::wrap_dim;
@@ -160,6 +161,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Rounds numbers as quantizing would.",
     )
+    .reads(EACH)
     .operation("fake_quantize_per_tensor_affine_cachemask"),
     function(
         "fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int \

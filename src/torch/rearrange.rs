@@ -3,6 +3,7 @@
 
 use super::deterministic;
 use super::dimnames;
+use super::origin::{choices, sums};
 use super::pointwise::Argument;
 use super::sparse_kernels;
 use call::dispatch::{call_below, name_inference};
@@ -10,14 +11,15 @@ use call::facets::{
     Dispatch::{OneScale, Own, Refused, RequantizedOneScale},
     NO_STRIDES,
     NameInference::{Each, Infers, Itself, Keeps},
-    ONE_SCALE, Out, Repeats, Shares, Takes,
+    Out, Repeats, Shares, Takes,
 };
+use call::reads::{Reads, Span, Takes as Taken};
 use call::warnings::{self, Writer};
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::ops::gather::{self, Scattered};
 use tensor::ops::rearrange::{self as ops, Triangle};
-use tensor::ops::{join, mask, promote, sort};
+use tensor::ops::{join, mask, promote};
 use tensor::{DType, Dims, Result, Scalar, View};
 use value::Value;
 
@@ -35,17 +37,21 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Shifts the elements, wrapping around the ends.",
     )
+    .reads(Reads::Moved)
     .quantized(Refused("roll")),
     both(
         "flip(Tensor self, int[] dims) -> Tensor",
         |c| ops::flip(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Reverses dimensions.",
     )
+    .reads(Reads::Moved)
     .quantized(OneScale(NO_STRIDES)),
     both("fliplr(Tensor self) -> Tensor", |c| ops::fliplr(&c.view(0)?).map(Value::from), "Reverses the columns.")
+        .reads(Reads::Moved)
         .operation("flip")
         .quantized(OneScale(NO_STRIDES)),
     both("flipud(Tensor self) -> Tensor", |c| ops::flipud(&c.view(0)?).map(Value::from), "Reverses the rows.")
+        .reads(Reads::Moved)
         .operation("flip")
         .quantized(OneScale(NO_STRIDES)),
     both(
@@ -53,12 +59,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::rot90(&c.view(0)?, c.int(1)?, &c.ints(2)?).map(Value::from),
         "Rotates by quarter turns.",
     )
+    .reads(Reads::Moved)
     .quantized(OneScale(NO_STRIDES)),
     method(
         "repeat(Tensor self, int[] repeats) -> Tensor",
         |c| ops::repeat(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Repeats the tensor side by side along every dimension.",
     )
+    .reads(Reads::Moved)
     .sparse(Own(sparse_kernels::expand))
     .quantized(OneScale(NO_STRIDES)),
     both(
@@ -66,6 +74,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::tile(&c.view(0)?, &c.ints(1)?).map(Value::from),
         "Repeats the tensor side by side, by NumPy's rules.",
     )
+    .reads(Reads::Moved)
     .operation("repeat"),
     both(
         "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) \
@@ -73,6 +82,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::repeat_interleave_counts(&c.view(0)?, &c.view(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element its own number of times.",
     )
+    .reads(Reads::Moved)
     .operation("view"),
     function(
         "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
@@ -86,42 +96,49 @@ pub(crate) const ROWS: &[Row] = &[
         |c| ops::repeat_interleave(&c.view(0)?, c.int(1)?, c.opt_int(2)?, c.opt_int(3)?).map(Value::from),
         "Repeats every element.",
     )
+    .reads(Reads::Moved)
     .operation("view"),
     both(
         "tril(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Lower, c.int(1)?).map(Value::from),
         "Keeps the lower triangle.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.unguarded()),
     both(
         "triu(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::triangle(&c.view(0)?, Triangle::Upper, c.int(1)?).map(Value::from),
         "Keeps the upper triangle.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.unguarded()),
     both(
         "diag(Tensor self, int diagonal=0, *, Tensor? out=None) -> Tensor",
         |c| ops::diag(&c.view(0)?, c.int(1)?).map(Value::from),
         "Puts a vector on a diagonal, or returns the diagonal of a matrix.",
     )
+    .reads(Reads::Moved)
     .operation("diagonal_copy")
     .grad_refused_by("aten::diag_embed"),
     both(
         "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
         |c| ops::diag_embed(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?).map(Value::from),
         "Puts vectors on the diagonals of matrices.",
-    ),
+    )
+    .reads(Reads::Moved),
     both(
         "diagflat(Tensor self, int offset=0) -> Tensor",
         |c| ops::diagflat(&c.view(0)?, c.int(1)?).map(Value::from),
         "Puts all elements on a diagonal.",
     )
+    .reads(Reads::Moved)
     .operation("view"),
     function(
         "cat(Tensor[] tensors, int dim=0, *, Tensor? out=None) -> Tensor",
         |c| join::cat(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a dimension.",
     )
+    .reads(Reads::Moved)
     .out(JOINED)
     .aliases(&["concat", "concatenate"])
     .names(Infers(name_inference::concatenated))
@@ -139,6 +156,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| join::stack(&c.views(0)?, c.int(1)?).map(Value::from),
         "Joins tensors along a new dimension.",
     )
+    .reads(Reads::Moved)
     .out(JOINED)
     .sparse(Own(sparse_kernels::stack))
     .quantized(OneScale("Only per-tensor quantization is supported in 'cat'!")),
@@ -147,6 +165,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| join::hstack(&c.views(0)?).map(Value::from),
         "Joins tensors side by side.",
     )
+    .reads(Reads::Moved)
     .out(JOINED)
     .grad_refused_by("cat")
     .names(Infers(name_inference::concatenated))
@@ -156,6 +175,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| join::vstack(&c.views(0)?).map(Value::from),
         "Stacks tensors on top of each other.",
     )
+    .reads(Reads::Moved)
     .out(JOINED)
     .grad_refused_by("cat")
     .aliases(&["row_stack"])
@@ -166,6 +186,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| join::dstack(&c.views(0)?).map(Value::from),
         "Stacks tensors behind each other.",
     )
+    .reads(Reads::Moved)
     .out(JOINED)
     .grad_refused_by("cat")
     .names(Infers(name_inference::concatenated))
@@ -176,6 +197,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| join::column_stack(&c.views(0)?).map(Value::from),
         "Joins vectors as the columns of a matrix.",
     )
+    .reads(Reads::Moved)
     .out(JOINED)
     .grad_refused_by("cat")
     .names(Infers(name_inference::concatenated))
@@ -185,6 +207,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| gather::index_select(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Selects the given indices of a dimension.",
     )
+    .reads(Reads::Moved)
     .out(
         Out::PLAIN
             .sharing(Shares::Never)
@@ -199,6 +222,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| gather::gather(&c.view(0)?, c.int(1)?, &c.view(2)?).map(Value::from),
         "Picks elements along a dimension.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.sharing(Shares::Never))
     .by_name("dimname", dimnames::not_yet),
     both(
@@ -206,6 +230,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| gather::take(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Picks elements as if the tensor had one dimension.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.sharing(Shares::Never).repeating(Repeats::Refused).takes(&[(
         Takes::Same,
         "take(): self and out expected to have the same dtype, but got self.dtype = {result} and out.dtype = {out}",
@@ -215,6 +240,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| gather::take_along_dim(&c.view(0)?, &c.view(1)?, c.opt_int(2)?).map(Value::from),
         "Picks elements along a dimension, with broadcasting.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.sharing(Shares::Never))
     .grad_refused_by("gather")
     .operation("view")
@@ -226,7 +252,8 @@ pub(crate) const ROWS: &[Row] = &[
             scatter(c, Scattered::Source(&src), None)
         },
         "Writes elements along a dimension, in place.",
-    ),
+    )
+    .reads(Reads::Moved),
     method(
         "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
         |c| {
@@ -242,7 +269,8 @@ pub(crate) const ROWS: &[Row] = &[
             scatter(c, Scattered::Value(value), None)
         },
         "Writes a value along a dimension, in place.",
-    ),
+    )
+    .reads(Reads::Moved),
     method(
         "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> \
  Tensor(a!)",
@@ -259,7 +287,8 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Adds elements in along a dimension, in place.",
-    ),
+    )
+    .reads(Reads::Own(sums::scattered)),
     method(
         "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
         |c| {
@@ -270,7 +299,8 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Writes elements as if the tensor had one dimension.",
-    ),
+    )
+    .reads(Reads::Moved),
     method(
         "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
         |c| {
@@ -279,7 +309,8 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Adds slices to the given indices, in place.",
-    ),
+    )
+    .reads(Reads::Own(sums::indexed)),
     method(
         "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
         |c| {
@@ -288,6 +319,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies slices to the given indices, in place.",
     )
+    .reads(Reads::Moved)
     .by_name("dimname", dimnames::not_yet),
     method(
         "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
@@ -299,6 +331,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Fills the given indices, in place.",
     )
+    .reads(Reads::Moved)
     .names(Keeps)
     .by_name("Dimname_Tensor", dimnames::by_position),
     method(
@@ -311,6 +344,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Fills the given indices, in place.",
     )
+    .reads(Reads::Moved)
     .names(Keeps)
     .by_name("Dimname_Scalar", dimnames::by_position),
     method(
@@ -323,6 +357,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Fills the tensor where the mask is true.",
     )
+    .reads(Reads::Own(choices::filled))
     .names(Infers(name_inference::masked)),
     method(
         "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
@@ -334,6 +369,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Fills the tensor where the mask is true.",
     )
+    .reads(Reads::Own(choices::filled))
     .names(Infers(name_inference::masked)),
     both(
         "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
@@ -343,6 +379,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies the tensor, filled where the mask is true.",
     )
+    .reads(Reads::Own(choices::filled))
     .names(Infers(name_inference::masked)),
     both(
         "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
@@ -352,6 +389,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies the tensor, filled where the mask is true.",
     )
+    .reads(Reads::Own(choices::filled))
     .names(Infers(name_inference::masked))
     .quantized(RequantizedOneScale(
         "masked_fill__quantized_cpu for quantized tensors is currently only supported for per tensor quantized tensors",
@@ -361,6 +399,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| mask::masked_select(&c.view(0)?, &c.view(1)?).map(Value::from),
         "Selects the elements where the mask is true.",
     )
+    .reads(Reads::Moved)
     .out(
         Out::PLAIN
             .sharing(Shares::Never)
@@ -376,17 +415,20 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Writes elements of another tensor where the mask is true.",
-    ),
+    )
+    .reads(Reads::Moved),
     both(
         "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
         |c| mask::masked_scatter(&c.view(0)?, &c.view(1)?, &c.view(2)?).map(Value::from),
         "Copies the tensor, with another tensor's elements where the mask is true.",
-    ),
+    )
+    .reads(Reads::Moved),
     method(
         "nonzero(Tensor self) -> Tensor",
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
         "Returns the indices of nonzero elements.",
     )
+    .reads(Reads::Spanned(Span::All, Taken::None))
     .not_differentiable(),
     method(
         "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> any",
@@ -400,6 +442,7 @@ pub(crate) const ROWS: &[Row] = &[
         nonzero,
         "Returns the indices of nonzero elements.",
     )
+    .reads(Reads::Spanned(Span::All, Taken::None))
     .out(
         Out::PLAIN
             .sharing(Shares::Never)
@@ -412,6 +455,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| mask::nonzero(&c.view(0)?).map(Value::from),
         "Returns the indices of nonzero elements.",
     )
+    .reads(Reads::Spanned(Span::All, Taken::None))
     .operation("nonzero")
     .not_differentiable(),
     function(
@@ -419,6 +463,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| Ok(Value::tuple(mask::nonzero_columns(&c.view(0)?)?.into_iter().map(Value::from))),
         "Returns the indices of nonzero elements, a tensor for every dimension.",
     )
+    .reads(Reads::Own(choices::by_condition))
     .operation("nonzero")
     .not_differentiable(),
     function(
@@ -429,6 +474,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Chooses elements of one tensor or number, or the other.",
     )
+    .reads(Reads::Own(choices::by_condition))
     .aliases(&[
         "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor",
         "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor",
@@ -453,62 +499,6 @@ pub(crate) const ROWS: &[Row] = &[
         "Replaces elements with a number where the condition is false.",
     )
     .operation("where.self"),
-    both(
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None) \
- -> any",
-        |c| sorted(c, 2, 3, STABLE),
-        "Sorts the elements, keeping equal ones in order.",
-    )
-    .by_name("dimname_stable", dimnames::not_yet),
-    both(
-        "sort(Tensor self, int dim=-1, bool descending=False, *, Tensor[]? out=None) -> any",
-        |c| sorted(c, 1, 2, UNSTABLE),
-        "Sorts the elements along a dimension, and returns their old positions.",
-    )
-    .quantized(OneScale(ONE_SCALE))
-    .by_name("dimname", dimnames::not_yet),
-    both(
-        "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False, Tensor? out=None) -> Tensor",
-        |c| Ok(sort::sort(&c.view(0)?, c.int(2)?, c.bool(3)?, c.bool(1)?)?.1.into()),
-        "Returns the old positions of the sorted elements; equal ones stay in order if `stable`.",
-    )
-    .operation("sort.stable")
-    .not_differentiable(),
-    both(
-        "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-        |c| Ok(sort::sort(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?.1.into()),
-        "Returns the old positions of the sorted elements.",
-    )
-    .operation("sort")
-    .by_name("dimname", dimnames::not_yet)
-    .not_differentiable(),
-    both(
-        "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[]? out=None) \
- -> any",
-        |c| {
-            let (values, indices) = sort::topk(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?, c.bool(4)?)?;
-            Ok(Value::named_tuple(
-                "torch.return_types.topk",
-                vec![("values", values.into()), ("indices", indices.into())],
-            ))
-        },
-        "Returns the largest elements along a dimension.",
-    )
-    .out(Out::PLAIN.sharing(Shares::Wholly))
-    .quantized(OneScale("Top-K is only supported on per-tensor quantization")),
-    both(
-        "unique(Tensor self, any sorted=True, any return_inverse=False, any return_counts=False, int? \
- dim=None) -> any",
-        |c| unique(c, ANYWHERE, 2, 4),
-        "Returns the distinct elements.",
-    )
-    .operation("_unique2"),
-    both(
-        "unique_consecutive(Tensor self, any return_inverse=False, any return_counts=False, int? dim=None) \
- -> any",
-        |c| unique(c, IN_A_ROW, 1, 3),
-        "Joins runs of equal elements.",
-    ),
     function(
         "atleast_1d.tensors(any[] tensors) -> any",
         |c| at_least(c, "atleast_1d"),
@@ -642,46 +632,4 @@ fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
     };
     warnings::byte_condition(call.state, condition);
     mask::where_(condition, &tensor(&x)?, &tensor(&y)?, dtype).map(Value::from)
-}
-
-/// Whether a sort keeps equal elements in order, for [`sorted`].
-const STABLE: bool = true;
-const UNSTABLE: bool = false;
-
-fn sorted(call: &Call, dim: usize, descending: usize, stable: bool) -> Result<Value> {
-    let (values, indices) = sort::sort(&call.view(0)?, call.int(dim)?, call.bool(descending)?, stable)?;
-    Ok(Value::named_tuple("torch.return_types.sort", vec![("values", values.into()), ("indices", indices.into())]))
-}
-
-/// Which equal elements are merged, for [`unique`].
-const ANYWHERE: bool = true;
-const IN_A_ROW: bool = false;
-
-fn unique(call: &Call, all: bool, inverse: usize, dim: usize) -> Result<Value> {
-    let view = call.view(0)?;
-    // An overload that rejects the flag does not declare it, and errors name the overload.
-    let operation = match (all, call.is_none(dim)) {
-        (false, _) => "unique_consecutive",
-        (true, true) => "_unique2",
-        (true, false) => "unique_dim",
-    };
-    for (i, param) in (0..).zip(call.signature.params.iter()).take(inverse + 2).skip(1) {
-        if !matches!(call.value(i), Value::Bool(_)) {
-            let (name, given) = (param.name, call.value(i).type_name().to_owned());
-            bail!(TypeError, "{operation}(): argument '{name}' must be bool, not {given}");
-        }
-    }
-    let found = match call.opt_int(dim)? {
-        Some(dim) => sort::unique_slices(&view, dim, all)?,
-        None if all => sort::unique(&view)?,
-        None => sort::unique_consecutive(&view, call.bool(inverse)?)?,
-    };
-    let mut parts = vec![Value::from(found.values)];
-    if call.bool(inverse)? {
-        parts.push(found.inverse.into());
-    }
-    if call.bool(inverse + 1)? {
-        parts.push(found.counts.into());
-    }
-    Ok(if parts.len() == 1 { parts.remove(0) } else { Value::tuple(parts) })
 }

@@ -9,6 +9,7 @@ use call::facets::{
     NameInference::{Keeps, Nameless, Removes},
     ONE_SCALE, Out, Repeats, Shares, Start, Takes,
 };
+use call::reads::{ALONG, CHOOSES, Reads, Span, Takes as Taken};
 use call::{Call, Row, both, function};
 use tensor::bail;
 use tensor::ops::pointwise::classes;
@@ -46,7 +47,7 @@ pub(crate) const ROWS: &[Row] = &[
         "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::sum(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Sums all elements.",
-    )
+    ).reads(ALONG)
     .names(Nameless)
     .sparse(Own(sparse_kernels::sum_all))
     .quantized(Refused("sum.IntList_out")),
@@ -58,7 +59,7 @@ pub(crate) const ROWS: &[Row] = &[
             ops::sum(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Sums along dimensions.",
-    )
+    ).reads(ALONG)
     .out(Out::REDUCED.folding(Folds::Sums))
     .names(Removes)
     .sparse(Own(sparse_kernels::sum_dims))
@@ -67,7 +68,7 @@ pub(crate) const ROWS: &[Row] = &[
         "mean(Tensor self, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::mean(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Averages all elements.",
-    )
+    ).reads(ALONG)
     .out(Out::PLAIN.unguarded().folding(Folds::Cleared).takes(&[(Takes::Castable, "mean.dtype_out(): input types can't be cast to the desired output type {out}")]))
     .names(Nameless)
     .out_refused_as("mean.dtype_out")
@@ -80,7 +81,7 @@ pub(crate) const ROWS: &[Row] = &[
             ops::mean(&c.view(0)?, Some(&d), c.bool(2)?, c.opt_dtype(3)).map(Value::from)
         },
         "Averages along dimensions.",
-    )
+    ).reads(ALONG)
     .out(Out::ELEMENTWISE.repeating(Repeats::RefusedResized).sharing(Shares::Allowed).folding(Folds::InTurnCleared))
     .names(Removes)
     .quantized(RequantizedOneScale(ONE_SCALE)).by_name("names_dim", dimnames::by_position),
@@ -88,21 +89,21 @@ pub(crate) const ROWS: &[Row] = &[
         "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
         |c| ops::prod(&c.view(0)?, None, false, c.opt_dtype(1)).map(Value::from),
         "Multiplies all elements.",
-    )
+    ).reads(ALONG)
     .names(Nameless),
     both(
         "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None) \
  -> Tensor",
         |c| ops::prod(&c.view(0)?, Some(c.int(1)?), c.bool(2)?, c.opt_dtype(3)).map(Value::from),
         "Multiplies along a dimension.",
-    )
+    ).reads(ALONG)
     .out(Out::REDUCED.folding(Folds::Each(Start::Number(1))))
     .names(Removes).by_name("dim_Dimname", dimnames::by_position),
     both(
         "any(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, None, false).map(Value::from),
         "Returns whether any element is true.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(truth!("any", 0))
     .names(Nameless)
     .sparse(Split(&Total, &Refused("any.all_out"))).not_differentiable(),
@@ -113,20 +114,20 @@ pub(crate) const ROWS: &[Row] = &[
             ops::any(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
         },
         "Tells whether any element along dimensions is true.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(truth!("any", 0)).not_differentiable(),
     both(
         "any.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::any(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
         "Tells whether any element along a dimension is true.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(truth!("any", 0))
     .operation("any.dim").by_name("dimname", dimnames::not_yet).not_differentiable(),
     both(
         "all(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, None, false).map(Value::from),
         "Returns whether all elements are true.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(truth!("all", 1))
     .names(Nameless).not_differentiable(),
     both(
@@ -136,20 +137,20 @@ pub(crate) const ROWS: &[Row] = &[
             ops::all(&c.view(0)?, d.as_deref(), c.bool(2)?).map(Value::from)
         },
         "Tells whether all elements along dimensions are true.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(truth!("all", 1)).not_differentiable(),
     both(
         "all.dim(Tensor self, int dim, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::all(&c.view(0)?, Some(&[c.int(1)?]), c.bool(2)?).map(Value::from),
         "Tells whether all elements along a dimension are true.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(truth!("all", 1))
     .operation("all.dim").by_name("dimname", dimnames::not_yet).not_differentiable(),
     both(
         "max(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Max, &c.view(0)?).map(Value::from),
         "Returns the largest element.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::Equal))
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
     .quantized(OneScale(of_channels!("Max"))),
@@ -157,14 +158,14 @@ pub(crate) const ROWS: &[Row] = &[
         "max.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, tensor::ops::pointwise::BinaryOp::Maximum),
         "Returns the larger of two elements.",
-    )
+    ).reads(CHOOSES)
     .out(Out::ELEMENTWISE).grad_refused_by("maximum")
     .operation("maximum").derivative_of("maximum"),
     both(
         "max.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Max, "torch.return_types.max"),
         "Returns the largest elements along a dimension, and their positions.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::Indexed))
     .out(Out::PLAIN.sharing(Shares::Never))
     .names(Removes)
     .quantized(OneScale(of_channels!("Max"))).by_name("names_dim", dimnames::by_position),
@@ -172,7 +173,7 @@ pub(crate) const ROWS: &[Row] = &[
         "min(Tensor self, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum_all(Extremum::Min, &c.view(0)?).map(Value::from),
         "Returns the smallest element.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::Equal))
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Castable, "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")]))
     .names(Nameless)
     .quantized(OneScale(of_channels!("Min"))),
@@ -180,14 +181,14 @@ pub(crate) const ROWS: &[Row] = &[
         "min.other(Tensor self, Tensor other, *, Tensor? out=None) -> Tensor",
         |c| pair(c, tensor::ops::pointwise::BinaryOp::Minimum),
         "Returns the smaller of two elements.",
-    )
+    ).reads(CHOOSES)
     .out(Out::ELEMENTWISE).grad_refused_by("minimum")
     .operation("minimum").derivative_of("minimum"),
     both(
         "min.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| extremum(c, Extremum::Min, "torch.return_types.min"),
         "Returns the smallest elements along a dimension, and their positions.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::Indexed))
     .out(Out::PLAIN.sharing(Shares::Never))
     .names(Removes)
     .quantized(OneScale(of_channels!("Min"))).by_name("names_dim", dimnames::by_position),
@@ -195,25 +196,25 @@ pub(crate) const ROWS: &[Row] = &[
         "amax(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Max, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the largest elements along dimensions.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::Equal))
     .out(Out::PLAIN.unguarded().folding(Folds::Each(Start::Lowest)).takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "amin(Tensor self, int[1] dim=(), bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::extremum(Extremum::Min, &c.view(0)?, &c.ints(1)?, c.bool(2)?).map(Value::from),
         "Returns the smallest elements along dimensions.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::Equal))
     .out(Out::PLAIN.unguarded().folding(Folds::Each(Start::Highest)).takes(&[(Takes::Same, "Expected the dtype for input and out to match, but got {result} for input's dtype and {out} for out's dtype.")])),
     both(
         "argmax(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Max, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the largest element.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn)).not_differentiable(),
     both(
         "argmin(Tensor self, int? dim=None, bool keepdim=False, *, Tensor? out=None) -> Tensor",
         |c| ops::arg_extremum(Extremum::Min, &c.view(0)?, c.opt_int(1)?, c.bool(2)?).map(Value::from),
         "Returns the position of the smallest element.",
-    )
+    ).reads(Reads::Spanned(Span::Along, Taken::None))
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn)).not_differentiable(),
     both(
         "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor? out=None) -> Tensor",
@@ -233,7 +234,7 @@ pub(crate) const ROWS: &[Row] = &[
  Tensor",
         |c| corrected(c, SpreadMeasure::Variance),
         "Computes the variance along dimensions.",
-    )
+    ).reads(ALONG)
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn).takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
@@ -244,7 +245,7 @@ pub(crate) const ROWS: &[Row] = &[
             spread(c, SpreadMeasure::Variance, None, correction, false)
         },
         "Computes the variance of all elements.",
-    )
+    ).reads(ALONG)
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
@@ -265,7 +266,7 @@ pub(crate) const ROWS: &[Row] = &[
  Tensor",
         |c| corrected(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation along dimensions.",
-    )
+    ).reads(ALONG)
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn).takes(SPREAD))
     .names(Removes)
     .complex_refused_as("view_as_real").by_name("correction_names", dimnames::by_position),
@@ -276,7 +277,7 @@ pub(crate) const ROWS: &[Row] = &[
             spread(c, SpreadMeasure::StandardDeviation, None, correction, false)
         },
         "Computes the standard deviation of all elements.",
-    )
+    ).reads(ALONG)
     .names(Nameless)
     .complex_refused_as("view_as_real"),
     both(
@@ -284,7 +285,7 @@ pub(crate) const ROWS: &[Row] = &[
  Tensor? out=None) -> Tensor",
         norm,
         "Computes the norm of all elements, or along dimensions.",
-    )
+    ).reads(ALONG)
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn)).grad_refused_by("linalg_vector_norm")
     .operation("linalg_vector_norm")
     .sparse(Own(sparse_kernels::norm)),
@@ -292,14 +293,14 @@ pub(crate) const ROWS: &[Row] = &[
         "cumsum(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Sum, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running sum along a dimension.",
-    )
+    ).reads(Reads::Spanned(Span::UpTo, Taken::All))
     .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
     .names(Keeps).by_name("dimname", dimnames::by_position),
     both(
         "cumprod(Tensor self, int dim, *, ScalarType? dtype=None, Tensor? out=None) -> Tensor",
         |c| ops::cumulative(Running::Product, &c.view(0)?, c.int(1)?, c.opt_dtype(2)).map(Value::from),
         "Computes the running product along a dimension.",
-    )
+    ).reads(Reads::Spanned(Span::UpTo, Taken::All))
     .out(Out::PLAIN.sharing(Shares::Wholly).giving_dtype())
     .names(Keeps).by_name("dimname", dimnames::by_position),
     function(
@@ -311,7 +312,7 @@ pub(crate) const ROWS: &[Row] = &[
             ops::norm(&c.view(0)?, p, d.as_deref(), c.bool(3)?, c.opt_dtype(4)).map(Value::from)
         },
         "Computes the vector norm.",
-    )
+    ).reads(ALONG)
     .out(Out::PLAIN.unguarded().folding(Folds::InTurn))
     .sparse(Split(&Refused("linalg_vector_norm"), &Own(sparse_kernels::no_vector_norm))),
 ];

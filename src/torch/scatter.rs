@@ -3,7 +3,9 @@
 
 use super::deterministic;
 use super::dimnames;
+use super::origin::sums;
 use call::facets::{NameInference::Keeps, Out, Repeats, Shares};
+use call::reads::Reads;
 use call::warnings::{self, Writer};
 use call::{Call, Row, both, method};
 use tensor::bail;
@@ -52,6 +54,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scatter(c, Scattered::Source(&c.view(3)?), None),
         "Copies the tensor, with elements written along a dimension.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None) -> \
@@ -70,6 +73,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| scatter(c, Scattered::Value(c.scalar(3)?), None),
         "Copies the tensor, with a value written along a dimension.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce, Tensor? \
@@ -88,6 +92,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| changed(row_major(&c.view(0)?), |out| gather::scatter_add_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
         "Copies the tensor, with elements added in along a dimension.",
     )
+    .reads(Reads::Own(sums::scattered))
     .out(Out::PLAIN.sharing(Shares::First).repeating(Repeats::Refused)),
     both(
         "scatter_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor src) -> Tensor",
@@ -103,7 +108,8 @@ pub(crate) const ROWS: &[Row] = &[
             changed(clone(&c.view(0)?), |out| gather::put_(out, &c.view(1)?, &c.view(2)?, c.bool(3)?))
         },
         "Copies the tensor, with elements written as if it had one dimension.",
-    ),
+    )
+    .reads(Reads::Moved),
     both(
         "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor? out=None) \
  -> Tensor",
@@ -113,6 +119,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies the tensor, with slices added to the given indices.",
     )
+    .reads(Reads::Own(sums::indexed))
     .out(Out::PLAIN.sharing(Shares::First)),
     both(
         "index_add.dimname(Tensor self, Dimname dim, Tensor index, Tensor source, *, Scalar alpha=1) -> \
@@ -125,6 +132,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| changed(row_major(&c.view(0)?), |out| gather::index_copy_(out, c.int(1)?, &c.view(2)?, &c.view(3)?)),
         "Copies the tensor, with slices copied to the given indices.",
     )
+    .reads(Reads::Moved)
     .out(Out::PLAIN.sharing(Shares::First)),
     both(
         "index_copy.dimname(Tensor self, Dimname dim, Tensor index, Tensor source) -> Tensor",
@@ -139,6 +147,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies the tensor, with the given indices filled.",
     )
+    .reads(Reads::Moved)
     .names(Keeps)
     .by_name("Dimname_Tensor", dimnames::by_position),
     both(
@@ -149,6 +158,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Copies the tensor, with the given indices filled.",
     )
+    .reads(Reads::Moved)
     .names(Keeps)
     .by_name("Dimname_Scalar", dimnames::by_position),
     both(
@@ -160,12 +170,14 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Writes at subscripts given as tensors.",
-    ),
+    )
+    .reads(Reads::Moved),
     both(
         "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
         |c| changed(clone(&c.view(0)?), |out| index_put(c, out)),
         "Copies the tensor and writes to the copy at subscripts given as tensors.",
-    ),
+    )
+    .reads(Reads::Moved),
 ];
 
 /// Changes a copy in place and returns it.

@@ -4,6 +4,7 @@
 use super::pointwise::{Argument, default, result};
 use super::statistics::softmax;
 use call::facets::{Lies, NameInference::Keeps, Out, Repeats, Shares};
+use call::reads::{EACH, Reads, Span, Takes};
 use call::{Call, Row, function};
 use tensor::ops::pointwise::{self as ops, BinaryOp, UnaryOp};
 use tensor::ops::promote::Operand;
@@ -52,6 +53,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| softmax(c, Softmax::Plain, 1, 2),
         "Computes each exponential's share of their sum.",
     )
+    .reads(Reads::Spanned(Span::Line, Takes::All))
     .names(Keeps)
     .derivative_of("softmax.int"),
     function(
@@ -59,6 +61,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| softmax(c, Softmax::Log, 1, 2),
         "Computes the logarithm of each exponential's share of their sum.",
     )
+    .reads(Reads::Spanned(Span::Line, Takes::All))
     .names(Keeps)
     .derivative_of("log_softmax.int"),
 ];
@@ -68,6 +71,7 @@ macro_rules! unary_rows {
         pub(crate) const UNARY: &[Row] = &[$(
             function(concat!("special.", $name, "(Tensor self, *, Tensor? out=None) -> Tensor"), |c| unary(c, UnaryOp::$op), $doc)
                 .out(Out::ELEMENTWISE)
+                .reads(EACH)
                 $($($facets)*)?,
         )*];
     };
@@ -80,13 +84,16 @@ macro_rules! binary_rows {
         pub(crate) const $table: &[Row] = &[$(
             function(concat!("special.", $name, "(Tensor ", $first, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
                 .out(Out::ELEMENTWISE)
+                .reads(EACH)
                 $($($facets)*)?,
             function(concat!("special.", $name, ".self_scalar(Scalar ", $number, ", Tensor ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
                 .out(Out::ELEMENTWISE)
+                .reads(EACH)
                 .operation(concat!("special_", $name, ".", $first_number))
                 $($($facets)*)?,
             function(concat!("special.", $name, ".other_scalar(Tensor ", $first, ", Scalar ", $second, ", *, Tensor? out=None) -> Tensor"), |c| binary(c, BinaryOp::$op), $doc)
                 .out(Out::ELEMENTWISE)
+                .reads(EACH)
                 .operation(concat!("special_", $name, ".", $second_number))
                 $($($facets)*)?,
         )*];

@@ -7,6 +7,7 @@ use call::facets::{
     Dispatch::{Own, Refused},
     NameInference::{Keeps, Removes},
 };
+use call::reads::Reads;
 use call::{Call, Row, both, function, method, view_on};
 use tensor::bail;
 use tensor::ops::split::{self, SplitAxis};
@@ -64,18 +65,21 @@ pub(crate) const ROWS: &[Row] = &[
         |c| apart(split::split(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into chunks of one size that are not known to be views.",
     )
+    .reads(Reads::Moved)
     .names(Keeps),
     both(
         "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
         |c| apart(split::split_with_sizes(&c.view(0)?, &c.ints(1)?, c.int(2)?)),
         "Splits into chunks of the given sizes that are not known to be views.",
     )
+    .reads(Reads::Moved)
     .names(Keeps),
     both(
         "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
         |c| apart(split::chunk(&c.view(0)?, c.int(1)?, c.int(2)?)),
         "Splits into at most the given number of chunks, which are not known to be views.",
     )
+    .reads(Reads::Moved)
     .names(Keeps),
     both(
         "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",

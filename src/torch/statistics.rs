@@ -7,6 +7,7 @@ use call::facets::{
     NameInference::{Keeps, Nameless, Removes},
     Out, Shares, Takes,
 };
+use call::reads::{ALONG, Reads, Span, Takes as Taken};
 use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::layout::wrap_dim;
@@ -49,12 +50,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| rank::median(&c.view(0)?, false).map(Value::from),
         "Returns the median, the lower of two.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::Equal))
     .names(Nameless),
     both(
         "median.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.median", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, false)?),
         "Returns the medians along a dimension, and their positions.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::Indexed))
     .out(Out::PLAIN.takes(MEDIAN))
     .names(Removes)
     .by_name("names_dim", dimnames::by_position),
@@ -63,12 +66,14 @@ pub(crate) const ROWS: &[Row] = &[
         |c| rank::median(&c.view(0)?, true).map(Value::from),
         "Returns the median, ignoring NaN.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::None))
     .names(Nameless),
     both(
         "nanmedian.dim(Tensor self, int dim, bool keepdim=False, *, Tensor[]? out=None) -> any",
         |c| pair("torch.return_types.nanmedian", rank::median_dim(&c.view(0)?, c.int(1)?, c.bool(2)?, true)?),
         "Returns the medians along a dimension, ignoring NaN.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::Indexed))
     .out(Out::PLAIN.takes(MEDIAN))
     .names(Removes)
     .by_name("names_dim", dimnames::by_position),
@@ -77,6 +82,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair("torch.return_types.mode", rank::mode(&c.view(0)?, c.int(1)?, c.bool(2)?)?),
         "Returns the most frequent elements along a dimension, and their positions.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::Indexed))
     .out(
         Out::PLAIN
             .takes(&[(Takes::Same, "expected scalar type '{result}' but got '{out}' for {field} output")])
@@ -89,6 +95,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair("torch.return_types.kthvalue", rank::kthvalue(&c.view(0)?, c.int(1)?, c.int(2)?, c.bool(3)?)?),
         "Returns the k-th smallest elements along a dimension, and their positions.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::Indexed))
     .out(Out::PLAIN.takes(KTHVALUE).sharing(Shares::Never))
     .names(Removes)
     .by_name("dimname", dimnames::by_position),
@@ -107,6 +114,7 @@ pub(crate) const ROWS: &[Row] = &[
         quantile,
         "Computes the number below which a given share of the elements lies.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::None))
     .out(QUANTILE)
     .operation("view")
     .out_refused_as("view"),
@@ -125,6 +133,7 @@ pub(crate) const ROWS: &[Row] = &[
         nanquantile,
         "Computes the number below which a given share of the elements lies, ignoring NaN.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::None))
     .out(QUANTILE)
     .operation("view")
     .out_refused_as("view"),
@@ -146,6 +155,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Sums, ignoring NaN.",
     )
+    .reads(ALONG)
     .out(
         Out::REDUCED
             .takes(&[(
@@ -163,6 +173,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Averages, ignoring NaN.",
     )
+    .reads(ALONG)
     .out(Out::PLAIN.takes(&[(Takes::Of(FLOATS), "\"nansum_cpu\" not implemented for '{out}'")]))
     .operation("nansum")
     .checks_first(),
@@ -174,6 +185,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Counts the elements that are not zero.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::None))
     .not_differentiable(),
     both(
         "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
@@ -183,6 +195,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Counts the elements along dimensions that are not zero.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::None))
     .operation("count_nonzero")
     .several_refused_as("count_nonzero.dim_IntList")
     .not_differentiable(),
@@ -194,6 +207,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Returns the smallest and the largest element.",
     )
+    .reads(Reads::Spanned(Span::Along, Taken::Equal))
     .out(Out::PLAIN.sharing(Shares::Never)),
     function(
         "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> any",
@@ -209,6 +223,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| with_mean(c, SpreadMeasure::StandardDeviation),
         "Computes the standard deviation and the mean.",
     )
+    .reads(ALONG)
     .names(Removes)
     .complex_refused_as("view_as_real")
     .by_name("correction_names", dimnames::by_position),
@@ -233,6 +248,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| with_mean(c, SpreadMeasure::Variance),
         "Computes the variance and the mean.",
     )
+    .reads(ALONG)
     .names(Removes)
     .complex_refused_as("view_as_real")
     .by_name("correction_names", dimnames::by_position),
@@ -248,6 +264,7 @@ pub(crate) const ROWS: &[Row] = &[
         logsumexp,
         "Computes the logarithm of the sum of exponentials.",
     )
+    .reads(ALONG)
     .out(
         Out::PLAIN
             .takes(&[(Takes::Castable, "logsumexp(): Expected floating point type for result tensor, but got: {out}")]),
@@ -260,6 +277,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| softmax(c, Softmax::Plain, 1, 2),
         "Computes each exponential's share of their sum.",
     )
+    .reads(Reads::Spanned(Span::Line, Taken::All))
     .names(Keeps)
     .grad_refused_by_fallback(),
     both(
@@ -272,6 +290,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| softmax(c, Softmax::Log, 1, 2),
         "Computes the logarithm of each exponential's share of their sum.",
     )
+    .reads(Reads::Spanned(Span::Line, Taken::All))
     .names(Keeps)
     .grad_refused_by_fallback(),
     both(
@@ -284,6 +303,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair("torch.return_types.cummax", reduce::running_extremum(Extremum::Max, &c.view(0)?, c.int(1)?)?),
         "Returns the largest element so far, and its position.",
     )
+    .reads(Reads::Spanned(Span::UpTo, Taken::Indexed))
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps)
     .by_name("dimname", dimnames::by_position),
@@ -292,6 +312,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| pair("torch.return_types.cummin", reduce::running_extremum(Extremum::Min, &c.view(0)?, c.int(1)?)?),
         "Returns the smallest element so far, and its position.",
     )
+    .reads(Reads::Spanned(Span::UpTo, Taken::Indexed))
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps)
     .by_name("dimname", dimnames::by_position),
@@ -300,6 +321,7 @@ pub(crate) const ROWS: &[Row] = &[
         |c| reduce::log_cumulative_sum_exp(&c.view(0)?, c.int(1)?).map(Value::from),
         "Computes the logarithm of the running sum of exponentials.",
     )
+    .reads(Reads::Spanned(Span::UpTo, Taken::All))
     .out(Out::PLAIN.sharing(Shares::Wholly).takes(&[(Takes::Same, "expected scalar_type {result} but found {out}")]))
     .names(Keeps)
     .by_name("dimname", dimnames::by_position),
@@ -345,6 +367,7 @@ pub(crate) const ROWS: &[Row] = &[
         },
         "Integrates by the trapezoidal rule.",
     )
+    .reads(ALONG)
     .aliases(&["trapz"]),
     function(
         "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",

@@ -2,6 +2,7 @@
 //! Follows <https://pytorch.org/docs/2.7/tensors.html>.
 
 use super::dimnames;
+use super::origin::choices;
 use super::quantized;
 use super::sparse_kernels;
 use call::dispatch::outs::{fill_grown, show_layout};
@@ -10,6 +11,7 @@ use call::facets::{
     Dispatch::{AsIs, Integers, Numbers, Own, Refused, Requantized},
     NameInference::{Infers, Itself, Keeps, Nameless, Unifies},
 };
+use call::reads::Reads;
 use call::{Call, Row, both, function, method};
 use objects::operators;
 use objects::subscript::{item_of, set_item_of};
@@ -261,22 +263,26 @@ pub(crate) const ROWS: &[Row] = &[
         |c| copied(c, c.scalar(1)?),
         "Returns a tensor of the same size filled with a value.",
     )
+    .reads(Reads::Nothing)
     .names(Keeps),
     both(
         "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
         |c| fill(c, value_of_tensor(c)?),
         "Sets every element to a value.",
     )
+    .reads(Reads::Own(choices::replaced))
     .names(Keeps),
     both(
         "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
         |c| fill(c, c.scalar(1)?),
         "Sets every element to a value.",
     )
+    .reads(Reads::Nothing)
     .names(Keeps)
     .sparse(Refused("fill_.Scalar"))
     .quantized(Requantized),
     both("zero_(Tensor(a!) self) -> Tensor(a!)", |c| fill(c, Scalar::Int(0)), "Sets every element to zero.")
+        .reads(Reads::Nothing)
         .names(Keeps)
         .sparse(Own(sparse_kernels::zero))
         .quantized(Refused("zero_")),
@@ -285,6 +291,7 @@ pub(crate) const ROWS: &[Row] = &[
         copy_,
         "Copies in the elements of another tensor, converted and broadcast.",
     )
+    .reads(Reads::Own(choices::replaced))
     .names(Unifies)
     .sparse(Own(sparse_kernels::copy_between))
     .quantized(Own(quantized::copy_numbers)),

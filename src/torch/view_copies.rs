@@ -3,6 +3,7 @@
 
 use super::sparse_kernels;
 use call::facets::{Dispatch::Own, NameInference::Keeps, Out, Takes};
+use call::reads::Reads;
 use call::{Row, both, function, method};
 use tensor::ops::{copy, slice_scatter as scatter, view as ops};
 use tensor::{Result, View};
@@ -34,7 +35,7 @@ pub(crate) const ROWS: &[Row] = &[
         "narrow_copy(Tensor self, int dim, SymInt start, SymInt length, *, Tensor? out=None) -> Tensor",
         |c| copied(ops::narrow_copied(&c.view(0)?, c.int(1)?, c.int(2)?, c.int(3)?)),
         "Copies a run of indices of one dimension.",
-    )
+    ).reads(Reads::Moved)
     .out(Out::PLAIN.unguarded().takes(&[(Takes::Same, "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")])).grad_refused_by_fallback()
     .sparse(Own(sparse_kernels::narrow_copy)),
     both(
@@ -44,12 +45,12 @@ pub(crate) const ROWS: &[Row] = &[
             scatter::diagonal_scatter(&view, &source, c.int(2)?, c.int(3)?, c.int(4)?).map(Value::from)
         },
         "Copies the tensor with another diagonal.",
-    ),
+    ).reads(Reads::Moved),
     both(
         "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
         |c| scatter::select_scatter(&c.view(0)?, &c.view(1)?, c.int(2)?, c.int(3)?).map(Value::from),
         "Copies the tensor with one index of a dimension replaced.",
-    ),
+    ).reads(Reads::Moved),
     both(
         "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor? out=None) -> \
  Tensor",
@@ -58,7 +59,7 @@ pub(crate) const ROWS: &[Row] = &[
             scatter::slice_scatter(&view, &source, c.int(2)?, c.opt_int(3)?, c.opt_int(4)?, c.int(5)?).map(Value::from)
         },
         "Copies the tensor with a slice replaced.",
-    ).grad_refused_by_fallback(),
+    ).reads(Reads::Moved).grad_refused_by_fallback(),
     both(
         "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, SymInt? storage_offset=None) -> \
  Tensor",
@@ -67,7 +68,7 @@ pub(crate) const ROWS: &[Row] = &[
             scatter::as_strided_scatter(&view, &source, &c.ints(2)?, &c.ints(3)?, c.opt_int(4)?).map(Value::from)
         },
         "Copies the tensor with a window of the storage replaced.",
-    ),
+    ).reads(Reads::Moved),
     method(
         "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
         |c| {
@@ -76,7 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
             Ok(c.itself())
         },
         "Fills the main diagonal.",
-    )
+    ).reads(Reads::Moved)
     .names(Keeps),
 ];
 

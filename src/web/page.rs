@@ -39,6 +39,7 @@ impl Page {
     fn answered(&mut self, request: &Request) -> Parsed<Value> {
         match request.text("ask")? {
             "run" => self.run(request),
+            "choose" => self.choose(request),
             "complete?" => self.is_complete(request),
             "highlight" => highlight(request),
             "complete" => self.complete(request),
@@ -64,11 +65,21 @@ impl Page {
     fn run(&mut self, request: &Request) -> Parsed<Value> {
         let (language, source) = (request.language()?, request.text("source")?);
         self.desk.set_language(language);
+        self.stage.let_go();
         let taken = self.desk.take(&mut self.stage, source);
         self.stage.renew(&self.desk.session());
         let unfinished =
             taken.unfinished.map(|tail| json!({ "language": named(tail.language), "source": tail.source }));
         Ok(json!({ "unfinished": unfinished, "exit": taken.exit, "language": named(self.desk.language()) }))
+    }
+
+    /// Follows another element of a picture of `origin`.
+    fn choose(&self, request: &Request) -> Parsed<Value> {
+        let (id, choice) = (request.number("id")? as u64, request.number("choice")?);
+        match self.stage.choose(id, choice) {
+            true => Ok(json!({})),
+            false => Err("this picture is of an earlier input; run that again to follow its elements".to_owned()),
+        }
     }
 
     fn is_complete(&self, request: &Request) -> Parsed<Value> {

@@ -1,7 +1,7 @@
 //! The pictures on the page: sent as SVG, and again when their subject changes.
 
 use super::events::Listener;
-use explain::{Scene, svg};
+use explain::{Choose, Scene, svg};
 use serde_json::json;
 use session::{Picture, Redraw, RedrawContext, RedrawOutcome};
 use std::cell::Cell;
@@ -14,6 +14,8 @@ const LIVE: usize = 30;
 /// The pictures of one session.
 pub(crate) struct Pictures {
     shown: VecDeque<LivePicture>,
+    /// The last picture whose items can be chosen.
+    choosable: Option<(u64, Rc<Choose>)>,
     /// The number of the next picture, common to all sessions.
     next: Rc<Cell<u64>>,
 }
@@ -30,7 +32,7 @@ struct LivePicture {
 
 impl Pictures {
     pub(crate) fn new(next: Rc<Cell<u64>>) -> Pictures {
-        Pictures { shown: VecDeque::new(), next }
+        Pictures { shown: VecDeque::new(), choosable: None, next }
     }
 
     /// Returns the pictures of another session.
@@ -43,11 +45,25 @@ impl Pictures {
         let id = self.next.get();
         self.next.set(id + 1);
         send(listener, "picture", id, picture);
+        self.choosable = picture.choose.clone().map(|choose| (id, choose)).or(self.choosable.take());
         if let Some(again) = &picture.again {
             self.shown.truncate(LIVE - 1);
             let (scene, width, again) = (picture.scene.clone(), picture.width, Rc::clone(again));
             self.shown.push_front(LivePicture { id, scene, width, again, is_gone: false });
         }
+    }
+
+    /// Draws a picture again for a chosen item. Returns false if the picture can no longer be asked.
+    pub(crate) fn choose(&mut self, id: u64, choice: usize, listener: &Listener) -> bool {
+        let chosen = self.choosable.as_ref().filter(|(known, _)| *known == id).and_then(|(_, choose)| choose(choice));
+        let Some(picture) = chosen else { return false };
+        send(listener, "redrawn", id, &picture);
+        true
+    }
+
+    /// Lets go of the tensors behind a picture, which the next input must not find held.
+    pub(crate) fn let_go(&mut self) {
+        self.choosable = None;
     }
 
     /// Resends pictures whose subject has changed or come back, and reports those whose subject is gone.

@@ -65,6 +65,16 @@ impl Stage {
         Box::new(move |said| listener.said(said, &mut pictures.borrow_mut()))
     }
 
+    /// Draws a picture again for a chosen item. Returns false if the picture can no longer be asked.
+    pub(crate) fn choose(&self, id: u64, choice: usize) -> bool {
+        self.pictures.borrow_mut().choose(id, choice, &self.listener)
+    }
+
+    /// Lets go of the tensors behind pictures before an input runs.
+    pub(crate) fn let_go(&self) {
+        self.pictures.borrow_mut().let_go();
+    }
+
     /// Redraws the pictures that a session has changed.
     pub(crate) fn renew(&self, session: &Session) {
         self.pictures.borrow_mut().renew(&session.seen(), &self.listener);

@@ -575,6 +575,7 @@ fn memory_is_drawn_as_wide_as_the_terminal() {
         shell.check("let t = torch.arange(6).view(2, 3);", "");
         for (line, wanted) in [
             (":explain t.t()", "index"),
+            (":origin t[[1, 0]].sum(0)", "#2[0]     3      #1[0, 0], #1[1, 0]"),
             (":why t.t(), [6]", "No: dimension 0 of [6]"),
             (":bytes t", "little-endian"),
             (":bits 1.5", "exponent"),

@@ -13,6 +13,7 @@
 mod functions;
 mod grid;
 mod lines;
+mod origins;
 mod sums;
 
 use functions::{Class, Other, Swept, call};

@@ -211,6 +211,7 @@ export class Log {
     this.#element = element;
     this.ask = ask;
     this.pictures = pictures;
+    pictures.chosen = (id, choice) => ask({ ask: 'choose', id, choice }, (events) => pictures.take(events)).catch(() => {});
   }
 
   begin(language, source) {

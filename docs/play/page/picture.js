@@ -24,12 +24,20 @@ export function drawn(svg) {
 /** The pictures of one session, by their numbers. */
 export class Pictures {
   #shown = new Map();
+  /** Called with a picture's number and that of the item that was chosen in it. */
+  chosen = () => {};
 
   /** A picture that is new. */
   add({ id, svg, alt }) {
     // It scrolls by itself where it is wide; what changes in it later is not read out.
     const figure = make('figure', { class: 'picture', 'aria-live': 'off' });
     this.#shown.set(id, figure);
+    const choose = ({ target, key, type }) => {
+      const choice = target.closest?.('[data-choice]')?.dataset.choice;
+      if (choice !== undefined && (type === 'click' || key === 'Enter' || key === ' ')) this.chosen(id, Number(choice));
+    };
+    figure.addEventListener('click', choose);
+    figure.addEventListener('keydown', choose);
     this.#put(figure, svg, alt);
     return figure;
   }

@@ -176,6 +176,8 @@ pub enum Op {
     /// `function arguments… → result`. Operands: number of arguments, and the constant with the keywords of the last
     /// ones.
     Call(u32, u32),
+    /// Begins to record calls if the function on the stack shows where its arguments come from: `origin(x.sum())`.
+    Record,
     /// `function list dict → result`
     CallSpread,
     /// `object → object`. Fails if the object does not have an attribute of this name.

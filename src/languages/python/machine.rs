@@ -17,6 +17,7 @@ use std::cell::{self, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
+use torch::RECORDING;
 use value::equality::{is, truth};
 use value::{Dict, Keywords, Set, Text, Value, discard};
 
@@ -512,6 +513,12 @@ impl Machine {
                     let args = frame.take(count);
                     let callee = frame.pop();
                     frame.push(calls::call(self, &callee, args, keywords)?);
+                }
+                Op::Record => {
+                    let is_ours = |path: &str| path.strip_prefix("py.").is_some_and(|name| RECORDING.contains(&name));
+                    if matches!(frame.top(), Some(Value::Function(path)) if is_ours(path)) {
+                        self.state.trace.begin();
+                    }
                 }
                 Op::CallSpread => {
                     let (named, list, callee) = (frame.pop(), frame.pop(), frame.pop());

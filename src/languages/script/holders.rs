@@ -32,7 +32,10 @@ pub fn register(engine: &mut Engine, state: &Rc<Runtime>) {
             let Some(body) = inputs.first() else { return Ok(Dynamic::UNIT) };
             let found = Rc::new(in_scope(&state, context));
             let before = state.variables_seen.replace(Some(Rc::new(move || found.clone())));
+            // A call whose row records its arguments ends the recording itself.
+            state.trace.begin();
             let result = context.eval_expression_tree(body);
+            state.trace.end();
             state.variables_seen.replace(before);
             result
         },

@@ -52,6 +52,12 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "load", arguments: "FILE", doc: "run a script, or a session in a .md or .txt file", run: load },
     Command {
+        name: "origin",
+        arguments: "EXPRESSION",
+        doc: "the elements that a result was read from, step by step",
+        run: origin,
+    },
+    Command {
         name: "python",
         arguments: "[CODE]",
         doc: "read input as Python, or run CODE as Python once",
@@ -181,6 +187,10 @@ fn aliases(desk: &Desk, console: &mut dyn Console, _: &str) -> Option<i32> {
 
 fn explain(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
     called(desk, console, "explain", arguments)
+}
+
+fn origin(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
+    called(desk, console, "origin", arguments)
 }
 
 fn why(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {

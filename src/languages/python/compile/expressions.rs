@@ -13,6 +13,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 use tensor::Buffer;
+use torch::RECORDING;
 use value::Value;
 
 /// Returns the instruction for an operator of the table.
@@ -270,6 +271,11 @@ impl<'a> Compiler<'a, '_> {
             Expr::Attribute(method) => source_offset(&method.attr),
             function => source_offset(function),
         };
+        if let Expr::Name(name) = &*call.func
+            && RECORDING.contains(&name.id.as_str())
+        {
+            self.emit(Op::Record, at);
+        }
         if spreads {
             return self.call_spread(arguments, at);
         }
