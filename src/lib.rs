@@ -66,6 +66,8 @@ const TEXTS: Texts = Texts {
         ("as-strided", include_str!("../docs/learn/09-as-strided.md")),
         ("saving", include_str!("../docs/learn/10-saving.md")),
         ("arrays", include_str!("../docs/learn/11-arrays.md")),
+        ("rounding", include_str!("../docs/learn/12-rounding.md")),
+        ("whose-memory", include_str!("../docs/learn/13-whose-memory.md")),
     ],
     examples: &[
         include_str!("../tests/transcripts/storage.md"),

@@ -523,6 +523,7 @@ fn testing(test: &Test, quiet: bool) -> Result<Testing, String> {
         reading: Reading { scope, options },
         setup: setup.transpose()?,
         baseline: baseline.transpose()?.map(Arc::new),
+        ..Terms::default()
     };
     Ok(Testing {
         paths: test.paths.clone(),

@@ -441,7 +441,7 @@ fn lessons_are_told_in_both_languages() {
     let mut visit = Visit::new();
     let lessons = visit.answer(json!({ "ask": "lessons" }));
     let names: Vec<_> = lessons["lessons"].as_array().unwrap().iter().map(|l| l["name"].as_str().unwrap()).collect();
-    assert_eq!((names.len(), names[0], names[10]), (11, "storage", "arrays"));
+    assert_eq!((names.len(), names[0], names[10]), (13, "storage", "arrays"));
     for name in names {
         for language in ["python", "rhai"] {
             let (lesson, events) = visit.ask(json!({ "ask": "lesson", "name": name, "language": language }));
@@ -466,11 +466,11 @@ fn lessons_are_told_in_both_languages() {
 #[test]
 fn lessons_are_found() {
     tensorsh::provide_texts();
-    assert_eq!(lessons().len(), 11);
+    assert_eq!(lessons().len(), 13);
     assert!(lessons().iter().all(|lesson| lesson.exercises.len() > 1 && lesson.parts.len() > 3));
     assert_eq!(find("3").map(|lesson| lesson.name), Some("views"));
     assert_eq!(find("saving").map(|lesson| lesson.title.as_str()), Some("Saving and sharing"));
-    assert!(find("0").is_none() && find("12").is_none() && find("none").is_none());
+    assert!(find("0").is_none() && find("14").is_none() && find("none").is_none());
 }
 
 #[test]
@@ -478,16 +478,16 @@ fn answers_are_judged() {
     let mut visit = Visit::new();
     for lesson in lessons() {
         for (number, exercise) in lesson.exercises.iter().enumerate() {
-            let rows = [("wrong", &exercise.wrong), ("forbidden", &exercise.cheats), ("right", &exercise.right)];
-            for (wanted, answers) in rows {
+            let rows = [(false, &exercise.wrong), (false, &exercise.tricks), (true, &exercise.right)];
+            for (is_right, answers) in rows {
                 let Some(source) = answers.first() else { continue };
                 let begun = json!({ "ask": "attempt", "name": lesson.name, "exercise": number, "language": "python" });
                 let given = visit.answer(begun);
                 assert_eq!(given["given"].as_array().unwrap().len(), exercise.given.lines().count(), "{given}");
                 let judged = visit.answer(json!({ "ask": "try", "language": "python", "source": source }));
-                let verdict = judged["verdict"].as_str().unwrap();
-                let is_wanted = verdict == wanted || (wanted, verdict) == ("wrong", "step");
-                assert!(is_wanted, "{}: {source}: {judged}", exercise.title);
+                let (verdict, text) = (judged["verdict"].as_str().unwrap(), judged["text"].as_str().unwrap());
+                let is_judged = (verdict == "right") == is_right && !text.is_empty();
+                assert!(is_judged, "{}: {source}: {judged}", exercise.title);
             }
         }
     }
@@ -509,7 +509,15 @@ fn an_exercise_has_a_session_of_its_own() {
         ("mine", "error", "NameError: name 'mine' is not defined"),
         ("print(", "more", ""),
         ("?view", "step", "Tensor.view(dtype)"),
-        (":vars", "step", ""),
+        (":vars", "step", "float32"),
+        ("v?", "step", "float32 tensor of size [6]"),
+        (":help", "step", ":undo [N]"),
+        ("help", "step", ":undo [N]"),
+        ("v[2] = 7", "wrong", ""),
+        (":undo", "step", "Undone: `v[2] = 7`."),
+        ("v", "step", "tensor([0., 0., 0., 0., 0., 0.])"),
+        (":reset", "step", "begin the exercise again"),
+        (":python v[2:4] = 7", "right", ""),
     ] {
         let (answer, events) = visit.ask(attempt(source));
         assert_eq!(answer["verdict"], verdict, "{source}: {answer}");

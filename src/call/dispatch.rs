@@ -174,6 +174,7 @@ fn is_seen_by_autograd(call: &Call) -> bool {
 fn run(function: &Function, call: &mut Call) -> Result<Value> {
     let signature = call.signature;
     call.state.running.set(signature.key);
+    call.state.note_call(signature.name);
     let written = call.target();
     if let Some(target) = &written {
         journal::note(&target.borrow());

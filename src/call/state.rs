@@ -126,6 +126,10 @@ pub struct State {
     pub running: Cell<&'static str>,
     /// The calls of the expression in `origin(…)`, while it is evaluated.
     pub trace: Trace,
+    /// Whether calls are counted. Every call reads this.
+    counts_calls: Cell<bool>,
+    /// The number of calls of each function, while they are counted.
+    calls: RefCell<BTreeMap<&'static str, usize>>,
 }
 
 impl State {
@@ -170,11 +174,33 @@ impl State {
             maker: RefCell::default(),
             embedded: RefCell::default(),
             running: Cell::new(""),
+            counts_calls: Cell::new(false),
+            calls: RefCell::default(),
             variables_seen: RefCell::default(),
             watched: RefCell::default(),
             trace: Trace::default(),
             width: Cell::new(80),
         })
+    }
+
+    /// Starts to count the calls of every function, also those that functions make.
+    pub fn count_calls(&self) {
+        self.calls.take();
+        self.counts_calls.set(true);
+    }
+
+    /// Stops counting, and returns the number of calls by the function's name.
+    pub fn take_calls(&self) -> BTreeMap<&'static str, usize> {
+        self.counts_calls.set(false);
+        self.calls.take()
+    }
+
+    /// Counts a call, if calls are counted.
+    #[inline]
+    pub(crate) fn note_call(&self, name: &'static str) {
+        if self.counts_calls.get() {
+            *self.calls.borrow_mut().entry(name).or_default() += 1;
+        }
     }
 
     /// Makes this the state that [`State::current`] returns on this thread.

@@ -8,7 +8,7 @@ use crate::descr::Descr;
 use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::journal;
+use tensor::journal::{self, Writer};
 use tensor::{DType, Error, Layout, Result, Scalar, Storage, View, WeakStorage};
 use value::{ArrayMemory, Object, ObjectState, Slot, Value};
 
@@ -262,7 +262,7 @@ pub(crate) fn note(array: &Array) {
         None => (Layout { offset: low, ..Layout::contiguous(&[high - low]) }, DType::Byte),
     };
     let storage = array.storage.clone();
-    journal::note(&View { storage, layout, dtype, conj: false, neg: false, form: None });
+    journal::note_by(Writer::Array, &View { storage, layout, dtype, conj: false, neg: false, form: None });
 }
 
 /// A scalar: `np.float64(1.5)`.

@@ -67,7 +67,7 @@ pub fn assign(state: &State, tensor: &Tensor, indices: &[Index], value: &Value) 
     }
     match resolve(&view, indices) {
         Ok(Resolved::Basic(layout)) if !matches!(indices, [Index::Bool(_)]) => journal::note(&view.with_layout(layout)),
-        _ => journal::note(&view),
+        _ => journal::note_some(&view),
     }
     gather::set(&view, indices, &source.view())?;
     call::dispatch::count_write(state, tensor)

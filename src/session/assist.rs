@@ -18,7 +18,7 @@ mod paste;
 mod saving;
 mod table;
 
-pub use commands::{is_command, run as run_command, topic};
+pub use commands::{is_command, is_known_command, run as run_command, topic};
 pub use console::{Console, EntryOutcome};
 pub use desk::Desk;
 pub use entry::{ListedCompletion, Paths, completeness, completeness_of_paste, completions, read, usages};

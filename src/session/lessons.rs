@@ -1,7 +1,12 @@
 //! The tutorial: the pages of docs/learn as lessons, with exercises checked by the effect of the learner's answer.
 //! Reads and checks only. The shell decides what to show, and stores progress.
 
+mod judge;
 mod parse;
+mod plain;
+#[cfg(test)]
+mod tests;
+mod trial;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,9 +14,14 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
+use crate::assist::{Console, Desk, is_command, run_command};
 use crate::texts::texts;
-use crate::transcript::Example;
-use crate::{Completeness, Language, Outcome, Said, Session, SessionOptions};
+use crate::transcript::{Example, OnOpen};
+use crate::{Completeness, Language, Live, Outcome, Said, Session, SessionOptions};
+use judge::{Condition, Deeds, Finding, Judge};
+pub use plain::plain;
+use tensor::journal;
+pub use trial::tried;
 
 /// A page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,25 +57,27 @@ pub struct TranslatedInput {
 }
 
 /// An exercise, with code that checks whether it is done. All code is Python; lessons in Rhai show its Rhai form.
+/// docs/lessons.md describes the fields for authors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exercise {
     pub title: String,
     pub task: Vec<PagePart>,
     /// Code to run first.
     pub given: String,
-    /// An initial value that `check` and `forbidden` can refer to, such as an address or an identity. A number or a
-    /// tuple of numbers.
-    pub kept: String,
+    /// The same names with other data, on which an answer is tried again. Empty if there are none.
+    pub second: String,
     /// An expression that is true when the exercise is done. `answer` is the value of the last input.
     pub check: String,
     /// Conditions that must not hold, each with a sentence for the learner. They rule out ways around the lesson.
     pub forbidden: Vec<(String, String)>,
+    /// Conditions that hold after likely errors, each with a sentence for the learner.
+    pub likely: Vec<(String, String)>,
     /// Correct answers, …
     pub right: Vec<String>,
     /// … incorrect ones, for the test, …
     pub wrong: Vec<String>,
-    /// … and correct ones that use a forbidden way.
-    pub cheats: Vec<String>,
+    /// … and ways around the lesson or the judge.
+    pub tricks: Vec<String>,
     pub hints: Vec<Vec<PagePart>>,
     pub solution: Vec<PagePart>,
 }
@@ -104,6 +116,14 @@ pub(crate) fn language_of(session: &Session, chosen: Language, source: &str) -> 
     }
 }
 
+/// Returns the command of the prompt that an entry in an exercise is.
+pub fn command_of(entry: &str) -> Option<&str> {
+    match entry.trim() {
+        "help" | "help()" => Some(":help"),
+        entry => is_command(entry).then_some(entry),
+    }
+}
+
 impl Inputs {
     /// Returns the examples for lessons in `language`.
     pub fn examples(&self, language: Language) -> &[Example] {
@@ -112,29 +132,38 @@ impl Inputs {
 }
 
 impl Exercise {
-    /// Begins the exercise in a new session with these options.
+    /// Begins the exercise in a new session, whose output goes to the listener of the options.
     pub fn begin(&self, language: Language, options: SessionOptions) -> Attempt<'_> {
+        self.begin_watched(language, options.live.unwrap_or_else(|| Box::new(|_| {})), Rc::new(|_| {}))
+    }
+
+    /// Like [`Exercise::begin`]. `on_open` receives every session that runs code of the page or the learner, before it
+    /// does, so that the caller can stop it.
+    pub fn begin_watched(&self, language: Language, output: Live, on_open: OnOpen) -> Attempt<'_> {
+        self.begin_with(&self.given, language, output, on_open)
+    }
+
+    fn begin_with(&self, code: &str, language: Language, mut listener: Live, on_open: OnOpen) -> Attempt<'_> {
         let shown = Rc::new(Cell::new(OutputKind::Nothing));
-        let (noted, mut listener) = (Rc::clone(&shown), options.live);
+        let noted = Rc::clone(&shown);
         let live = move |said: Said| {
             noted.set(noted.get().and(said));
-            if let Some(listener) = &mut listener {
-                listener(said);
-            }
+            listener(said);
         };
-        let mut session = Session::new(SessionOptions { live: Some(Box::new(live)), keeps_results: true, ..options });
+        let desk = Desk::new(language, Vec::new(), Box::new(live));
+        on_open(&desk.session());
         let mut given = Vec::new();
-        for line in self.given.lines() {
+        for line in code.lines() {
+            let mut session = desk.session_mut();
             let Some(told) = translated(&session, language, Language::Python, line) else { continue };
             session.eval(told.language, &told.source);
             given.push(told);
         }
-        let kept = if self.kept.is_empty() { "None" } else { &self.kept };
-        // Take the value out through an error message, so that it is neither shown nor kept as the last result.
-        let failure = session.eval(Language::Python, &format!("raise ValueError({kept})")).error;
-        let kept = failure.map(|failure| failure.message).unwrap_or_default();
-        let names = names(&session);
-        Attempt { exercise: self, session, shown, given, kept, first: names.clone(), names }
+        let judge = Judge::begin(self, code, &desk.session(), &on_open);
+        let condition = judge.condition(&desk.session());
+        let names = names(&desk.session());
+        let first = names.clone();
+        Attempt { exercise: self, desk, shown, given, judge, deeds: Vec::new(), condition, first, names, on_open }
     }
 
     fn asks_for_value(&self) -> bool {
@@ -142,8 +171,7 @@ impl Exercise {
     }
 
     /// Returns the inputs of the solution.
-    #[cfg(test)]
-    pub(crate) fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
+    fn solution_inputs(&self) -> impl Iterator<Item = &Inputs> {
         self.solution.iter().filter_map(|part| match part {
             PagePart::Session(inputs) => Some(inputs),
             PagePart::Prose(_) => None,
@@ -154,101 +182,229 @@ impl Exercise {
 /// An exercise in progress.
 pub struct Attempt<'e> {
     exercise: &'e Exercise,
-    pub session: Session,
+    pub desk: Desk,
     /// The output of the running input so far.
     shown: Rc<Cell<OutputKind>>,
     /// The inputs run at the beginning.
     pub given: Vec<TranslatedInput>,
-    /// The initial value, as Python source. Text does not add a handle to the storages the learner sees.
-    kept: String,
+    judge: Judge<'e>,
+    /// What each input in the log of the desk has done.
+    deeds: Vec<Deeds>,
+    /// The state of the given variables after the last input.
+    condition: Condition,
     /// The initial variables, …
     first: BTreeSet<String>,
     /// … and all variables so far.
     names: BTreeSet<String>,
+    on_open: OnOpen,
 }
 
 /// The verdict on an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict<'e> {
+pub enum Verdict {
     Right,
-    Wrong,
-    /// Correct, but in a forbidden way; with the explanation.
-    Forbidden(&'e str),
+    /// With a sentence on the error, if it is a likely one.
+    Wrong(String),
+    /// A way that is forbidden; with the explanation.
+    Forbidden(String),
     /// The value was assigned but not shown.
     Unsaid(String),
-    /// Not an answer: an inspection, or an intermediate step.
-    Step,
+    /// Not an answer: an inspection, or an intermediate step; with the reason.
+    Step(String),
 }
 
-impl Verdict<'_> {
+impl Verdict {
     /// The name used in answers to a page.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Right => "right",
-            Verdict::Wrong => "wrong",
+            Verdict::Wrong(_) => "wrong",
             Verdict::Forbidden(_) => "forbidden",
             Verdict::Unsaid(_) => "unsaid",
-            Verdict::Step => "step",
+            Verdict::Step(_) => "step",
         }
     }
 
-    /// The text for the learner; empty for a step.
+    /// The text for the learner.
     pub fn text(&self) -> String {
         match self {
             Verdict::Right => "Right.".to_owned(),
-            Verdict::Wrong => "Not yet.".to_owned(),
-            Verdict::Forbidden(why) => format!("Not like this: {why}"),
+            Verdict::Wrong(why) if why.is_empty() => "Not yet.".to_owned(),
+            Verdict::Wrong(why) => format!("Not yet: {why}"),
+            Verdict::Forbidden(why) => format!("Not this way: {why}"),
             Verdict::Unsaid(name) => format!("To submit it, type {name}."),
-            Verdict::Step => String::new(),
+            Verdict::Step(why) => why.clone(),
         }
     }
 }
 
-impl<'e> Attempt<'e> {
+impl Attempt<'_> {
     /// Runs an input in a lesson in `language`, and judges it. There is no verdict after an error.
-    pub fn answer(&mut self, language: Language, source: &str) -> (Outcome, Option<Verdict<'e>>) {
+    pub fn answer(&mut self, language: Language, source: &str) -> (Outcome, Option<Verdict>) {
         // A stop that came too late for the previous input must not stop this one.
-        self.session.interrupt_flag().store(false, Ordering::Relaxed);
-        self.shown.set(OutputKind::Nothing);
-        let language = language_of(&self.session, language, source);
-        let outcome = self.session.eval(language, source);
-        let shown = self.shown.get();
-        let verdict = outcome.error.is_none().then(|| self.judge(source, shown));
+        self.desk.session().interrupt_flag().store(false, Ordering::Relaxed);
+        let outcome = self.run(language, source);
+        let verdict = outcome.error.is_none().then(|| self.judge(source));
+        if verdict.is_none() {
+            self.look();
+        }
         (outcome, verdict)
     }
 
-    /// Judges an input that ran without an error. `shown` is the kind of output.
-    fn judge(&mut self, source: &str, shown: OutputKind) -> Verdict<'e> {
-        let asks_for_value = self.exercise.asks_for_value();
-        let names = names(&self.session);
-        let new = names.difference(&self.names).next().cloned();
-        let is_given = self.first.contains(source.trim());
-        self.names = names;
-        let forbidden = self.exercise.forbidden.iter().find(|(is, _)| self.is_true(is));
-        if forbidden.is_none() && self.is_true(&self.exercise.check) {
-            return Verdict::Right;
+    /// Runs a command of the prompt. If it has run code that is an answer, returns the verdict.
+    pub fn command(&mut self, console: &mut dyn Console, entry: &str) -> Option<Verdict> {
+        if entry.trim() == ":reset" {
+            console.complain(&":reset would forget what was given; begin the exercise again instead\n".into());
+            return None;
         }
-        let is_answer = match shown {
-            OutputKind::Value => asks_for_value && !is_given,
-            OutputKind::Other => false,
-            OutputKind::Nothing => !asks_for_value && new.is_none(),
-        };
-        // A change to a variable persists, whatever else the input has shown.
-        let has_acted = is_answer || !asks_for_value && shown != OutputKind::Other && !is_given;
-        match (forbidden, new) {
-            (Some((_, why)), _) if has_acted => Verdict::Forbidden(why),
-            _ if is_answer => Verdict::Wrong,
-            (_, Some(name)) if asks_for_value && shown == OutputKind::Nothing => Verdict::Unsaid(name),
-            _ => Verdict::Step,
+        let before = self.desk.log().len();
+        self.noted(|desk| run_command(desk, console, entry));
+        let code = self.desk.log().since(before).last().filter(|input| !input.failed).map(|input| input.source.clone());
+        match code.map(|code| self.judge(&code)) {
+            None => self.look(),
+            Some(Verdict::Step(_)) => {}
+            verdict => return verdict,
+        }
+        None
+    }
+
+    /// Runs an input that undo can take back, and notes what it does.
+    fn run(&mut self, language: Language, source: &str) -> Outcome {
+        let language = language_of(&self.desk.session(), language, source);
+        self.noted(|desk| desk.run_alone(language, source))
+    }
+
+    /// Runs work on the desk, and notes what its inputs call and write to.
+    fn noted<R>(&mut self, work: impl FnOnce(&Desk) -> R) -> R {
+        self.shown.set(OutputKind::Nothing);
+        let state = self.desk.session().state();
+        state.count_calls();
+        journal::watch();
+        let before = self.desk.log().len();
+        let done = work(&self.desk);
+        let deeds = Deeds { writes: journal::unwatch(), calls: state.take_calls() };
+        // Undo takes inputs from the log, and redo puts them back.
+        let inputs = self.desk.log().len();
+        self.deeds.resize(before.min(inputs), Deeds::default());
+        if inputs > before {
+            self.deeds.resize(inputs - 1, Deeds::default());
+            self.deeds.push(deeds);
+        }
+        done
+    }
+
+    /// Takes note of the present variables.
+    fn look(&mut self) {
+        let session = self.desk.session();
+        self.condition = self.judge.condition(&session);
+        self.names = names(&session);
+    }
+
+    /// Judges an input that ran without an error.
+    fn judge(&mut self, source: &str) -> Verdict {
+        let (before, known) = (std::mem::take(&mut self.condition), std::mem::take(&mut self.names));
+        self.look();
+        let has_changed = self.condition != before;
+        let new = self.names.difference(&known).next().cloned();
+        if self.exercise.asks_for_value() {
+            return self.judge_value(source, new);
+        }
+        let finding = self.find(None);
+        let shown = self.shown.get();
+        match finding {
+            Finding::Met => self.tried_again(),
+            _ if !has_changed && shown == OutputKind::Other => {
+                Verdict::Step("Only a look: nothing was written.".into())
+            }
+            Finding::Forbidden(why) if has_changed => Verdict::Forbidden(why),
+            Finding::Unmet(Some(why)) => Verdict::Wrong(why),
+            _ if has_changed => self.judge_change(),
+            _ => self.judge_nothing(shown, new),
         }
     }
 
-    /// Returns whether an expression of the page is true. Leaves no variable behind.
-    fn is_true(&mut self, expression: &str) -> bool {
-        // Before the first result there is no `_`, and no answer.
-        let answer = if self.exercise.asks_for_value() { "_" } else { "None" };
-        let code = format!("assert (lambda answer, kept: {expression})({answer}, {})", self.kept);
-        self.session.eval(Language::Python, &code).error.is_none()
+    /// Judges a change that neither meets the check nor has a sentence on the page.
+    fn judge_change(&self) -> Verdict {
+        let Condition { rebound, moved, changed, .. } = &self.condition;
+        let is_same = |name: &String| changed.get(name) == Some(&0);
+        if let Some(name) = rebound.iter().find(|name| is_same(name)) {
+            return Verdict::Forbidden(format!("`{name}` names something else now; what it named is as before."));
+        }
+        if let Some(name) = moved.iter().find(|name| is_same(name)) {
+            return Verdict::Forbidden(format!(
+                "`{name}` shows other memory now; the memory that it showed is as before."
+            ));
+        }
+        Verdict::Wrong(String::new())
+    }
+
+    /// Judges an input that was to change something and did not.
+    fn judge_nothing(&self, shown: OutputKind, new: Option<String>) -> Verdict {
+        let is_elsewhere = self.deeds.last().is_some_and(|deeds| self.judge.wrote_elsewhere(deeds));
+        match (shown, new) {
+            (OutputKind::Nothing, Some(name)) => {
+                Verdict::Step(format!("`{name}` is new; all that was given is as before."))
+            }
+            _ if is_elsewhere => Verdict::Wrong("this wrote to other memory; all that was given is as before.".into()),
+            (OutputKind::Value, _) => Verdict::Step("Nothing was written: all that was given is as before.".into()),
+            _ => Verdict::Wrong("nothing was written; all that was given is as before.".into()),
+        }
+    }
+
+    /// Judges an input that is to show a value.
+    fn judge_value(&mut self, source: &str, new: Option<String>) -> Verdict {
+        let answer = match (self.shown.get(), new) {
+            (OutputKind::Value, _) => self.desk.session().value_of("_"),
+            (OutputKind::Other, _) => {
+                return Verdict::Step("Only a look: the exercise asks for a value, not for text or a picture.".into());
+            }
+            (OutputKind::Nothing, Some(name)) => return Verdict::Unsaid(name),
+            (OutputKind::Nothing, None) => {
+                return Verdict::Step("Nothing was shown: the exercise asks for a value.".into());
+            }
+        };
+        let Some(answer) = answer else {
+            return Verdict::Wrong("this value is too large to be kept.".into());
+        };
+        let name = source.trim();
+        let is_look = self.first.contains(name) && !self.condition.rebound.contains(name);
+        match self.find(Some(&answer)) {
+            Finding::Met => self.tried_again(),
+            _ if is_look => Verdict::Step(format!("Only a look: `{name}` was given.")),
+            Finding::Forbidden(why) => Verdict::Forbidden(why),
+            Finding::Unmet(why) => Verdict::Wrong(why.unwrap_or_default()),
+        }
+    }
+
+    fn find(&mut self, answer: Option<&value::Value>) -> Finding {
+        self.judge.find(&self.desk.session(), answer, &self.condition, &self.deeds)
+    }
+
+    /// Runs all inputs again on the second data, and returns the verdict.
+    fn tried_again(&self) -> Verdict {
+        let exercise = self.exercise;
+        if exercise.second.is_empty() {
+            return Verdict::Right;
+        }
+        let (language, on_open) = (self.desk.language(), Rc::clone(&self.on_open));
+        let mut other = exercise.begin_with(&exercise.second, language, Box::new(|_| {}), on_open);
+        let log = self.desk.log();
+        let mut error = None;
+        for input in log.since(0) {
+            error = other.run(input.language, &input.source).error;
+            if error.as_ref().is_some_and(|error| error.interrupted) {
+                return Verdict::Step("The trial with other data was stopped.".into());
+            }
+        }
+        other.look();
+        let answer = match (exercise.asks_for_value(), other.shown.get()) {
+            (true, OutputKind::Value) => other.desk.session().value_of("_"),
+            _ => None,
+        };
+        match other.find(answer.as_ref()) {
+            Finding::Met if error.is_none() => Verdict::Right,
+            _ => Verdict::Wrong("this is right for these data only; with other data it fails.".into()),
+        }
     }
 }
 
@@ -277,160 +433,4 @@ impl OutputKind {
 /// Returns the names of a session's variables.
 fn names(session: &Session) -> BTreeSet<String> {
     session.variables().into_iter().map(|variable| variable.name).filter(|name| !name.starts_with('_')).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::transcript::{Document, Form, Options, matches, printed};
-
-    const LANGUAGES: [Language; 2] = [Language::Python, Language::Rhai];
-
-    /// Answers on a page, the expected verdict, and the minimum number of them that its language can express.
-    type Kind<'e> = (&'e [String], fn(&Verdict) -> bool, usize);
-
-    /// Returns the verdict on the last answer. In a lesson in Rhai, answers are given in their Rhai form.
-    fn verdict<'e>(
-        exercise: &'e Exercise,
-        lesson: Language,
-        answer: Language,
-        inputs: &[Example],
-    ) -> Option<Verdict<'e>> {
-        let mut attempt = exercise.begin(lesson, SessionOptions::default());
-        let mut verdict = None;
-        for input in inputs {
-            if answer != input.language && attempt.session.rhai_form(&input.source).is_err() {
-                return None;
-            }
-            let Some(told) = translated(&attempt.session, answer, input.language, &input.source) else { continue };
-            let language = language_of(&attempt.session, lesson, &told.source);
-            if language != told.language {
-                // The lesson's language accepts it, perhaps with another meaning.
-                return None;
-            }
-            let (outcome, found) = attempt.answer(lesson, &told.source);
-            assert_eq!(outcome.error, None, "{}: {}", exercise.title, told.source);
-            verdict = found;
-            if verdict == Some(Verdict::Right) {
-                break;
-            }
-        }
-        verdict
-    }
-
-    fn example(source: &str) -> Example {
-        let document = Document::parse(&format!(">>> {source}\n"), Form::Text);
-        document.cases[0].examples[0].clone()
-    }
-
-    #[test]
-    fn right_answers_are_told_from_wrong_and_from_forbidden_ones() {
-        for (lesson, exercise) in lessons().iter().flat_map(|lesson| lesson.exercises.iter().map(move |e| (lesson, e)))
-        {
-            let place = format!("{}: {}", lesson.name, exercise.title);
-            assert!(!exercise.hints.is_empty() && !exercise.task.is_empty(), "{place}: no hint or no task");
-            assert_eq!(exercise.forbidden.is_empty(), exercise.cheats.is_empty(), "{place}");
-            // A lesson in one language accepts answers in the other.
-            for (language, answer) in LANGUAGES.iter().flat_map(|lesson| LANGUAGES.map(|answer| (*lesson, answer))) {
-                let is_wrong: fn(&Verdict) -> bool = match exercise.asks_for_value() {
-                    true => |verdict| *verdict == Verdict::Wrong,
-                    // If a change is asked for, a shown value is only a step.
-                    false => |verdict| matches!(verdict, Verdict::Wrong | Verdict::Step),
-                };
-                let kinds: [Kind; 3] = [
-                    (&exercise.right, |verdict| *verdict == Verdict::Right, 2),
-                    (&exercise.wrong, is_wrong, 2),
-                    (
-                        &exercise.cheats,
-                        |verdict| matches!(verdict, Verdict::Forbidden(_)),
-                        exercise.cheats.len().min(1),
-                    ),
-                ];
-                for (answers, is_expected, fewest) in kinds {
-                    let mut tried = 0;
-                    for text in answers {
-                        let verdict = verdict(exercise, language, answer, &[example(text)]);
-                        let expected = verdict.as_ref().is_none_or(is_expected);
-                        assert!(expected, "{place}: {text} in {answer:?} for {language:?}: {verdict:?}");
-                        tried += usize::from(verdict.is_some());
-                    }
-                    assert!(tried >= fewest || language != answer, "{place}: too few answers in {answer:?}");
-                }
-                // The solution begins with the given code.
-                let inputs = exercise.solution_inputs().flat_map(|inputs| inputs.examples(answer));
-                let is_given = |input: &&Example| exercise.given.lines().any(|line| line == input.source);
-                let solution: Vec<_> = inputs.filter(|input| !is_given(input)).cloned().collect();
-                let solved = verdict(exercise, language, answer, &solution);
-                let expected = solved.as_ref().map_or(language != answer, |verdict| *verdict == Verdict::Right);
-                assert!(expected, "{place}: the solution in {answer:?} for {language:?}: {solved:?}");
-            }
-        }
-    }
-
-    /// Checks that a page shows the same in Rhai as in Python.
-    fn shows_the_same(place: &str, parts: &[PagePart], session: &mut Session) {
-        for part in parts {
-            let PagePart::Session(inputs) = part else { continue };
-            let wanted: Vec<_> = inputs.python.iter().map(|example| example.expected.as_str()).collect();
-            let mut shown = Vec::new();
-            for example in inputs.examples(Language::Rhai) {
-                let is_formed = example.language == Language::Rhai || session.rhai_form(&example.source).is_ok();
-                assert!(is_formed, "{place}: {} has no Rhai form", example.source);
-                let told = translated(session, Language::Rhai, example.language, &example.source);
-                let outcome = told.map(|told| session.eval(told.language, &told.source));
-                shown.push(outcome.map(|outcome| printed(&outcome)).unwrap_or_default());
-            }
-            let (wanted, shown) = (wanted.join("\n"), shown.concat());
-            let [wanted, shown] = [&wanted, &shown].map(|text| text.lines().filter(|line| !line.is_empty()));
-            let [wanted, shown] = [wanted.collect::<Vec<_>>().join("\n"), shown.collect::<Vec<_>>().join("\n")];
-            let terms = Options { ellipsis: true, ..Options::default() };
-            assert!(matches(&wanted, &shown, &terms), "{place}\n{wanted}\n\n{shown}");
-        }
-    }
-
-    #[test]
-    fn pages_show_the_same_in_rhai() {
-        for lesson in lessons() {
-            let fresh = || Session::new(SessionOptions::default());
-            shows_the_same(lesson.name, &lesson.parts, &mut fresh());
-            for exercise in &lesson.exercises {
-                let Attempt { mut session, given, .. } = exercise.begin(Language::Rhai, SessionOptions::default());
-                let place = format!("{}: {}", lesson.name, exercise.title);
-                assert!(given.iter().all(|told| told.language == Language::Rhai), "{place}: {given:?}");
-                exercise.hints.iter().for_each(|hint| shows_the_same(&place, hint, &mut session));
-                shows_the_same(&place, &exercise.solution, &mut fresh());
-            }
-        }
-    }
-
-    #[test]
-    fn looking_is_no_answer() {
-        let changes = Exercise {
-            given: "import torch\nt = torch.zeros(1)".into(),
-            check: "t.tolist() == [1]".into(),
-            ..Exercise::default()
-        };
-        let asks = Exercise { check: "answer == 1".into(), ..changes.clone() };
-        let unsaid = || Verdict::Unsaid("s".into());
-        let rows = [
-            ("t", Verdict::Step, Verdict::Step),
-            ("print(t)", Verdict::Step, Verdict::Step),
-            ("explain(t)", Verdict::Step, Verdict::Step),
-            ("s = t.untyped_storage()", Verdict::Step, unsaid()),
-            ("t[0] = 2", Verdict::Wrong, Verdict::Step),
-            ("t + 2", Verdict::Step, Verdict::Wrong),
-            ("2", Verdict::Step, Verdict::Wrong),
-            ("t + 1", Verdict::Step, Verdict::Right),
-            ("t[0] = 1", Verdict::Right, Verdict::Step),
-        ];
-        for (source, of_changes, of_asks) in rows {
-            for (exercise, wanted) in [(&changes, of_changes), (&asks, of_asks)] {
-                let given = verdict(exercise, Language::Python, Language::Python, &[example(source)]);
-                assert_eq!(given, Some(wanted), "{source}: {}", exercise.check);
-            }
-        }
-        // A variable counts as an answer once it is shown.
-        let steps = [example("s = t + 2"), example("s")];
-        assert_eq!(verdict(&asks, Language::Python, Language::Python, &steps), Some(Verdict::Wrong));
-    }
 }

@@ -198,6 +198,11 @@ impl Session {
         self.runtime.interrupt.shared()
     }
 
+    /// Returns the state that functions read and change.
+    pub(crate) fn state(&self) -> Rc<State> {
+        self.runtime.state.clone()
+    }
+
     /// Returns whether the flag is set that stops the running evaluation.
     pub(crate) fn is_asked_to_stop(&self) -> bool {
         self.runtime.interrupt.is_set()

@@ -319,6 +319,31 @@ impl Session {
     }
 }
 
+impl Session {
+    /// Returns the value of a variable, or of `_`.
+    pub(crate) fn value_of(&self, name: &str) -> Option<Value> {
+        to_value(self.scope.get(hidden_name(name))?).ok()
+    }
+
+    /// Returns the values of all variables but modules, oldest first. Kept results are left out.
+    pub(crate) fn variable_values(&self) -> Vec<(String, Value)> {
+        let own = self.scope.iter_raw().filter(|(name, ..)| *name != "ARGS" && shown_name(name) == *name);
+        let mut values: Vec<_> =
+            own.filter_map(|(name, _, value)| Some((name.to_owned(), to_value(value).ok()?))).collect();
+        values.retain(|(_, value)| !matches!(value, Value::Module(_)));
+        // The scope lists the newest entry first.
+        values.reverse();
+        values
+    }
+
+    /// Binds a variable.
+    pub(crate) fn put(&mut self, name: &str, value: Value) {
+        self.scope.set_or_push(name.to_owned(), from_python(value));
+        self.python.is_stale();
+        self.update_variables();
+    }
+}
+
 /// The path of an error through Python functions called by another language.
 pub(super) struct PythonFault {
     /// The position in the source of the function that failed.

@@ -43,7 +43,7 @@ pub use parse::Form;
 pub(crate) use prompts::{in_number_of, out_number_of};
 pub use replay::{Answer, answer, printed, replay};
 pub use report::{Count, Palette, Totals};
-pub use run::{Terms, run_files, run_here};
+pub use run::{OnOpen, Terms, Tried, TryPage, run_files, run_here};
 pub use stack::spawn_with_big_stack;
 pub use update::write_whole;
 pub use verdict::{CaseReport, FileReport, Kind, Standing, Verdict};

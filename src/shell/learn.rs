@@ -1,6 +1,8 @@
 //! `tensorsh learn`: the lessons at the terminal. A lesson runs its sessions while it is read, and ends with exercises.
 //! The user's state folder records the finished ones.
 
+mod console;
+
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
@@ -16,10 +18,13 @@ use signal_hook::flag;
 use super::history;
 use super::pager::Paging;
 use super::screen::{Screen, Stream, complain, complain_marked, show};
+use console::LessonConsole;
 use files::{PRIVATE, replace};
-use session::assist::describe;
-use session::lessons::{Exercise, Lesson, PagePart, TranslatedInput, Verdict, find, lessons, translated};
-use session::{Completeness, Language, Said, Session, SessionOptions, nearest, wrapped};
+use session::assist::{Desk, describe, is_known_command, run_command};
+use session::lessons::{
+    Exercise, Lesson, PagePart, TranslatedInput, Verdict, command_of, find, lessons, plain, translated,
+};
+use session::{Completeness, Language, Live, Said, Session, nearest, wrapped};
 
 /// The arguments of `tensorsh learn`.
 #[derive(Clone, Debug)]
@@ -142,6 +147,8 @@ struct Learner {
     editor: Option<Editor<(), MemHistory>>,
     /// The lines shown since the learner last pressed Enter.
     unread: usize,
+    /// What was typed while the lesson waited for Enter. The next prompt begins with it.
+    typed: String,
     paging: Rc<Paging>,
 }
 
@@ -157,7 +164,7 @@ impl Learner {
         } else {
             None
         };
-        Ok(Learner { screen, language, editor, unread: 0, paging: Rc::default() })
+        Ok(Learner { screen, language, editor, unread: 0, typed: String::new(), paging: Rc::default() })
     }
 
     /// Returns the columns and rows of the terminal, if there is one.
@@ -174,7 +181,7 @@ impl Learner {
     fn wait_for_room(&mut self, lines: usize) -> rustyline::Result<()> {
         let Some((_, rows)) = self.dimensions() else { return Ok(()) };
         if self.unread > 0 && self.unread + lines >= rows {
-            self.read(GO_ON)?;
+            self.typed = self.read(GO_ON)?;
         }
         self.unread += lines;
         Ok(())
@@ -190,7 +197,7 @@ impl Learner {
     fn read(&mut self, sign: &str) -> rustyline::Result<String> {
         self.unread = 0;
         if let Some(editor) = &mut self.editor {
-            let line = editor.readline(sign)?;
+            let line = editor.readline_with_initial(sign, (&std::mem::take(&mut self.typed), ""))?;
             // The prompt works without a history too.
             let _ = editor.add_history_entry(&line);
             return Ok(line);
@@ -221,7 +228,7 @@ impl Learner {
 
     fn prose(&mut self, text: &str) -> rustyline::Result<()> {
         let columns = self.columns();
-        let lines = wrapped(text, columns);
+        let lines = wrapped(&plain(text), columns);
         // A paragraph is not split if it fits on one screen.
         let is_one = self.dimensions().is_none_or(|(_, rows)| lines.len() + 1 < rows);
         if is_one {
@@ -255,13 +262,14 @@ impl Learner {
 
     fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("{number}. {}", lesson.title))?;
-        let mut session = self.session();
+        let desk = Desk::new(self.language, Vec::new(), self.live());
+        desk.session_mut().set_width(self.columns());
         for (i, part) in lesson.parts.iter().enumerate() {
-            self.part(part, &mut session)?;
+            self.part(part, &desk)?;
             // Input from a file needs no pauses.
             let has_more = lesson.parts.len() > i + 1;
-            if self.editor.is_some() && has_more && matches!(part, PagePart::Session(_)) {
-                self.read(GO_ON)?;
+            if self.editor.is_some() && has_more && matches!(part, PagePart::Session(_)) && self.pause(&desk)? {
+                return Ok(ExerciseEnd::Quit);
             }
         }
         for exercise in &lesson.exercises {
@@ -279,34 +287,53 @@ impl Learner {
         Ok(ExerciseEnd::Solved)
     }
 
-    fn session(&mut self) -> Session {
-        let mut session = Session::new(self.options());
-        session.set_width(self.columns());
-        session
+    /// Waits for Enter. Runs what is typed before it in the session of the lesson. Returns whether to quit.
+    fn pause(&mut self, desk: &Desk) -> rustyline::Result<bool> {
+        loop {
+            let line = self.read(GO_ON)?;
+            match line.trim() {
+                "" => return Ok(false),
+                line if is_quit(line) => return Ok(true),
+                line => match command_of(line) {
+                    Some(command) => {
+                        run_command(desk, &mut self.console(), command);
+                    }
+                    None => {
+                        let source = self.read_rest(desk, line.to_owned())?;
+                        let outcome = self.paged(|| desk.session_mut().eval(desk.language(), &source))?;
+                        if let Some(error) = &outcome.error {
+                            complain_marked(self.screen, &describe(error, &source, None));
+                        }
+                    }
+                },
+            }
+        }
     }
 
-    /// Returns options that send output to the terminal immediately.
-    fn options(&self) -> SessionOptions {
+    /// Returns a listener that sends output to the terminal immediately.
+    fn live(&self) -> Live {
         let (screen, paging) = (self.screen, Rc::clone(&self.paging));
-        let live = move |said: Said| paging.say(screen, said);
-        SessionOptions { live: Some(Box::new(live)), ..SessionOptions::default() }
+        Box::new(move |said: Said| paging.say(screen, said))
     }
 
-    fn part(&mut self, part: &PagePart, session: &mut Session) -> rustyline::Result<()> {
+    fn console(&mut self) -> LessonConsole {
+        let rows = self.dimensions().map(|(_, rows)| rows);
+        LessonConsole { screen: self.screen, columns: self.columns(), rows, paging: Rc::clone(&self.paging) }
+    }
+
+    fn part(&mut self, part: &PagePart, desk: &Desk) -> rustyline::Result<()> {
         match part {
             PagePart::Prose(text) => self.prose(text)?,
             PagePart::Session(inputs) => {
                 let examples = inputs.examples(self.language).iter();
                 for example in examples.filter(|example| !example.options.skip) {
-                    if let Some(told) = translated(session, self.language, example.language, &example.source) {
+                    let told = translated(&desk.session(), self.language, example.language, &example.source);
+                    if let Some(told) = told {
                         let (asked, shown) = (self.height(&told.source), self.height(&example.expected));
-                        // Output that fills a screen is shown in the pager.
-                        let is_paged = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
-                        self.wait_for_room(if is_paged { asked } else { asked + shown })?;
-                        self.run(&told, session);
-                        if is_paged {
-                            self.unread = 0;
-                        }
+                        // A picture that fills a screen is shown in pieces.
+                        let is_long = self.dimensions().is_some_and(|(_, rows)| shown >= rows);
+                        self.wait_for_room(if is_long { asked } else { asked + shown })?;
+                        self.run(&told, desk)?;
                     }
                 }
                 show("\n");
@@ -316,13 +343,28 @@ impl Learner {
         Ok(())
     }
 
-    /// Runs `work`, and pages its output if it is long.
-    fn paged<R>(&mut self, work: impl FnOnce() -> R) -> R {
-        let rows = self.dimensions().map(|(_, rows)| rows);
-        self.paging.above(rows);
+    /// Runs `work`, and shows its pictures, a screen at a time.
+    fn paged<R>(&mut self, work: impl FnOnce() -> R) -> rustyline::Result<R> {
+        self.paging.above(self.dimensions().map(|(_, rows)| rows));
         let done = work();
-        self.paging.flush();
-        done
+        let drawn = self.paging.take();
+        let mut lines: Vec<_> = drawn.lines().collect();
+        while let Some((_, rows)) = self.dimensions()
+            && lines.len() + 1 >= rows
+        {
+            // Two lines are for the input above and the sign below.
+            let most = rows.saturating_sub(2).max(1);
+            let gap = lines.iter().take(most).rposition(|line| line.is_empty()).filter(|gap| *gap > 0);
+            let rest = lines.split_off(gap.map_or(most, |gap| gap + 1));
+            show(&format!("{}\n", lines.join("\n")));
+            self.typed = self.read(GO_ON)?;
+            self.unread = rest.len();
+            lines = rest;
+        }
+        if !lines.is_empty() {
+            show(&format!("{}\n", lines.join("\n")));
+        }
+        Ok(done)
     }
 
     /// Shows an input with its prompts.
@@ -333,96 +375,105 @@ impl Learner {
     }
 
     /// Runs an input of a page, and shows it with its output.
-    fn run(&mut self, told: &TranslatedInput, session: &mut Session) {
+    fn run(&mut self, told: &TranslatedInput, desk: &Desk) -> rustyline::Result<()> {
         self.input(told);
-        let outcome = self.paged(|| session.eval(told.language, &told.source));
+        let outcome = self.paged(|| desk.session_mut().eval(told.language, &told.source))?;
         if let Some(error) = &outcome.error {
             complain_marked(self.screen, &describe(error, &told.source, None));
         }
+        Ok(())
     }
 
     fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("Exercise: {}", exercise.title))?;
-        let language = self.language;
         'anew: loop {
-            let mut attempt = exercise.begin(self.language, self.options());
-            attempt.session.set_width(self.columns());
             // Without a handler, Ctrl-C ends the program immediately, which is acceptable here.
-            let _ = flag::register(SIGINT, attempt.session.interrupt_flag());
+            let listen = |session: &Session| drop(flag::register(SIGINT, session.interrupt_flag()));
+            let mut attempt = exercise.begin_watched(self.language, self.live(), Rc::new(listen));
+            attempt.desk.session_mut().set_width(self.columns());
             for part in &exercise.task {
-                self.part(part, &mut attempt.session)?;
+                self.part(part, &attempt.desk)?;
             }
             attempt.given.iter().for_each(|told| self.input(told));
             self.remark(&format!("({})", COMMANDS.join(", ")));
             let mut hints = exercise.hints.iter();
             loop {
                 // Ctrl-C discards the typed line, like at the prompt of the shell.
-                let line = match self.read(self.language.signs().0) {
+                let line = match self.read(attempt.desk.language().signs().0) {
                     Err(ReadlineError::Interrupted) => {
                         self.remark("(type :quit or press Ctrl-D to leave the lesson)");
                         continue;
                     }
                     line => line?,
                 };
-                match line.trim() {
-                    "" => {}
-                    ":hint" => match hints.next() {
-                        Some(parts) => {
-                            for part in parts {
-                                self.part(part, &mut attempt.session)?;
+                let verdict = match line.trim() {
+                    "" => None,
+                    ":hint" => {
+                        match hints.next() {
+                            Some(parts) => {
+                                for part in parts {
+                                    self.part(part, &attempt.desk)?;
+                                }
                             }
+                            None => self.remark("No more hints; type :solution to see an answer."),
                         }
-                        None => self.remark("No more hints; type :solution to see an answer."),
-                    },
+                        None
+                    }
                     ":solution" => {
                         // Runs in a separate session, so that the learner's own is not affected.
-                        let mut aside = self.session();
+                        let aside = Desk::new(self.language, Vec::new(), self.live());
+                        aside.session_mut().set_width(self.columns());
                         for part in &exercise.solution {
-                            self.part(part, &mut aside)?;
+                            self.part(part, &aside)?;
                         }
+                        None
                     }
                     ":again" => continue 'anew,
                     ":skip" => return Ok(ExerciseEnd::Skipped),
                     line if is_quit(line) => return Ok(ExerciseEnd::Quit),
-                    line if line.starts_with(':') => {
+                    line if line.starts_with(':') && !is_known_command(line) => {
                         let near = nearest(line, COMMANDS).map(|near| format!("; did you mean {near}?"));
                         self.remark(&format!("A lesson has no command {line}{}", near.unwrap_or_default()));
+                        None
                     }
-                    _ => {
-                        let source = match self.read_rest(&attempt.session, line) {
-                            Err(ReadlineError::Interrupted) => continue,
-                            source => source?,
-                        };
-                        let (outcome, verdict) = self.paged(|| attempt.answer(language, &source));
-                        if let Some(error) = &outcome.error {
-                            complain_marked(self.screen, &describe(error, &source, None));
-                        }
-                        let Some(verdict) = verdict else { continue };
-                        match &verdict {
-                            Verdict::Right => {
-                                self.remark(&verdict.text());
-                                return Ok(ExerciseEnd::Solved);
+                    line => match command_of(line) {
+                        Some(command) => attempt.command(&mut self.console(), command),
+                        None => {
+                            let source = match self.read_rest(&attempt.desk, line.to_owned()) {
+                                Err(ReadlineError::Interrupted) => continue,
+                                source => source?,
+                            };
+                            let language = attempt.desk.language();
+                            let (outcome, verdict) = self.paged(|| attempt.answer(language, &source))?;
+                            if let Some(error) = &outcome.error {
+                                complain_marked(self.screen, &describe(error, &source, None));
                             }
-                            Verdict::Wrong => self.remark(&format!("{} Type :hint for a hint.", verdict.text())),
-                            Verdict::Forbidden(_) => {
-                                let refusal =
-                                    format!("{} Type :again to start over, :hint for a hint.", verdict.text());
-                                wrapped(&refusal, self.columns()).iter().for_each(|line| self.remark(line));
-                            }
-                            Verdict::Unsaid(_) => self.remark(&format!("({})", verdict.text())),
-                            Verdict::Step => {}
+                            verdict
                         }
+                    },
+                };
+                let Some(verdict) = verdict else { continue };
+                let (text, columns) = (verdict.text(), self.columns());
+                let told = match verdict {
+                    Verdict::Right => {
+                        self.remark(&text);
+                        return Ok(ExerciseEnd::Solved);
                     }
-                }
+                    Verdict::Wrong(_) => format!("{text} Type :hint for a hint."),
+                    Verdict::Forbidden(_) => format!("{text} Type :again to start over, :hint for a hint."),
+                    Verdict::Unsaid(_) | Verdict::Step(_) => format!("({text})"),
+                };
+                wrapped(&told, columns).iter().for_each(|line| self.remark(line));
             }
         }
     }
 
     /// Reads the remaining lines of an input.
-    fn read_rest(&mut self, session: &Session, first: String) -> rustyline::Result<String> {
-        let (sign, next) = self.language.signs();
+    fn read_rest(&mut self, desk: &Desk, first: String) -> rustyline::Result<String> {
+        let language = desk.language();
+        let (sign, next) = language.signs();
         let mut source = first.trim_start_matches(sign).to_owned();
-        while session.completeness(self.language, &source) == Completeness::Incomplete {
+        while desk.session().completeness(language, &source) == Completeness::Incomplete {
             source = format!("{source}\n{}", self.read(next)?);
         }
         Ok(source)

@@ -40,6 +40,11 @@ impl Paging {
         }
     }
 
+    /// Takes the pending pictures, which the caller shows.
+    pub(crate) fn take(&self) -> String {
+        self.drawn.take()
+    }
+
     /// Shows the pending pictures.
     pub(crate) fn flush(&self) {
         let drawn = self.drawn.take();

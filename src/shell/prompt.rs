@@ -330,12 +330,20 @@ impl Console for Prompt {
     }
 
     fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
-        let folder = tempfile::Builder::new().prefix("tensorsh-").tempdir().map_err(|error| error.to_string())?;
-        let stop = flag::register(SIGINT, stop).map_err(|error| error.to_string())?;
-        work(folder.path());
-        low_level::unregister(stop);
-        Ok(())
+        in_empty_folder(stop, work)
     }
+}
+
+/// Calls `work` with an empty folder, which is deleted afterwards. Ctrl-C sets `stop` meanwhile.
+///
+/// # Errors
+/// Fails with the reason if there is no folder, or no way to handle Ctrl-C.
+pub(crate) fn in_empty_folder(stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
+    let folder = tempfile::Builder::new().prefix("tensorsh-").tempdir().map_err(|error| error.to_string())?;
+    let stop = flag::register(SIGINT, stop).map_err(|error| error.to_string())?;
+    work(folder.path());
+    low_level::unregister(stop);
+    Ok(())
 }
 
 /// Opens the text in the user's editor, and returns the result.

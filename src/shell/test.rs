@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
 use super::{Screen, Stream, complain, show};
+use session::lessons::tried;
 use session::transcript::{
     Baseline, FileReport, Found, Json, Palette, Target, Terms, Totals, collect, decode, describe, junit, run_files,
     write_whole,
@@ -129,7 +130,8 @@ fn run(
     let (mut totals, mut told, mut suites) = (Totals::default(), HashSet::new(), String::new());
     let (mut json, mut baseline) = (Json::default(), Baseline::default());
     let mut has_left = false;
-    run_files(files, &testing.terms, |mut report| {
+    let terms = Terms { try_page: Some(tried), ..testing.terms.clone() };
+    run_files(files, &terms, |mut report| {
         if testing.review && !has_left {
             has_left = review(&palette, &mut report).is_break();
         }

@@ -1,11 +1,13 @@
 //! Records the previous contents of memory before writes. Used for memories that are too large to be copied before
 //! every input, so that an input that changes one element of them can be undone. Independent of the writer and of the
 //! use of the records.
+//!
+//! The same calls tell a watcher which memory was written, through what, and how much at once.
 
 use super::memory::{Memory, get, set};
 use super::view::View;
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -49,9 +51,57 @@ pub struct Journal {
     nbytes: usize,
 }
 
+/// What a write goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Writer {
+    Tensor,
+    Array,
+    Storage,
+}
+
+/// All writes to one memory through one kind of writer, while they are watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Writes {
+    /// The largest number of bytes written by one write. If indices or a mask choose the elements, one element counts.
+    pub largest: usize,
+    pub count: usize,
+}
+
+/// The writes by memory, see [`identity`].
+pub type WritesSeen = BTreeMap<(usize, Writer), Writes>;
+
+/// The number of memories and writers to remember. A loop may write to new memory forever.
+const MOST_SEEN: usize = 1 << 12;
+
 thread_local! {
     static IS_OPEN: Cell<bool> = const { Cell::new(false) };
     static JOURNAL: RefCell<Journal> = RefCell::default();
+    static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
+    static SEEN: RefCell<WritesSeen> = RefCell::default();
+}
+
+/// Starts to watch the writes of this thread.
+pub fn watch() {
+    SEEN.take();
+    IS_WATCHED.set(true);
+}
+
+/// Stops watching, and returns the writes since [`watch`].
+pub fn unwatch() -> WritesSeen {
+    IS_WATCHED.set(false);
+    SEEN.take()
+}
+
+#[cold]
+fn see(memory: &Rc<Memory>, writer: Writer, nbytes: usize) {
+    SEEN.with_borrow_mut(|seen| {
+        let place = (identity(&root(memory).0), writer);
+        if seen.len() < MOST_SEEN || seen.contains_key(&place) {
+            let writes = seen.entry(place).or_default();
+            writes.largest = writes.largest.max(nbytes);
+            writes.count += 1;
+        }
+    });
 }
 
 /// Starts a new journal on this thread.
@@ -83,6 +133,27 @@ pub fn identity(memory: &Rc<Memory>) -> usize {
 /// Records a view's elements; must be called before they are written to.
 #[inline]
 pub fn note(view: &View) {
+    note_by(Writer::Tensor, view);
+}
+
+/// Like [`note`], for a write through something else than a tensor.
+#[inline]
+pub fn note_by(writer: Writer, view: &View) {
+    if IS_WATCHED.get() {
+        let count = usize::try_from(view.numel()).unwrap_or_default();
+        see(&view.storage.memory(), writer, count.saturating_mul(view.dtype.itemsize()));
+    }
+    if IS_OPEN.get() {
+        note_view(view);
+    }
+}
+
+/// Like [`note`], if indices or a mask choose some of the elements.
+#[inline]
+pub fn note_some(view: &View) {
+    if IS_WATCHED.get() {
+        see(&view.storage.memory(), Writer::Tensor, view.dtype.itemsize());
+    }
     if IS_OPEN.get() {
         note_view(view);
     }
@@ -91,6 +162,9 @@ pub fn note(view: &View) {
 /// Records a range of bytes; must be called before they are written to.
 #[inline]
 pub(crate) fn note_bytes(memory: &Rc<Memory>, range: Range<usize>) {
+    if IS_WATCHED.get() {
+        see(memory, Writer::Storage, range.len());
+    }
     if IS_OPEN.get() {
         let (root, start) = root(memory);
         if root.nbytes() > LARGE && !root.is_meta() {

@@ -127,7 +127,7 @@ impl Page {
     /// Calls `look` with the session that requests apply to.
     fn seeing<R>(&self, look: impl FnOnce(&Session) -> R) -> R {
         match &self.trial {
-            Some(trial) => look(trial.session()),
+            Some(trial) => look(&trial.session()),
             None => look(&self.desk.session()),
         }
     }

@@ -3,9 +3,10 @@
 use super::request::{Parsed, named};
 use super::stage::{Files, Stage};
 use serde_json::{Value, json};
-use session::assist::{completeness, help, is_command, topic};
-use session::lessons::{Attempt, Exercise, Lesson, PagePart, TranslatedInput, find, lessons, translated};
+use session::assist::completeness;
+use session::lessons::{Attempt, Exercise, Lesson, PagePart, TranslatedInput, command_of, find, lessons, translated};
 use session::{Completeness, Language, Rehearsal, Session, SessionOptions};
+use std::cell::Ref;
 use std::sync::Arc;
 
 /// The answer to "lessons".
@@ -39,9 +40,10 @@ fn named_lesson(name: &str) -> Parsed<&'static Lesson> {
 }
 
 fn described(exercise: &Exercise, language: Language) -> Value {
-    let mut attempt = exercise.begin(language, options_of_silence());
-    let task = parts(&exercise.task, language, &mut attempt.session);
-    let hints: Vec<Value> = exercise.hints.iter().map(|hint| parts(hint, language, &mut attempt.session)).collect();
+    let attempt = exercise.begin(language, options_of_silence());
+    let mut session = attempt.desk.session_mut();
+    let task = parts(&exercise.task, language, &mut session);
+    let hints: Vec<Value> = exercise.hints.iter().map(|hint| parts(hint, language, &mut session)).collect();
     let solution = parts(&exercise.solution, language, &mut silent_session());
     json!({ "title": exercise.title, "task": task, "hints": hints, "solution": solution })
 }
@@ -96,8 +98,8 @@ impl Trial {
         Ok(Trial { attempt: exercise.begin(language, options), stage })
     }
 
-    pub(crate) fn session(&self) -> &Session {
-        &self.attempt.session
+    pub(crate) fn session(&self) -> Ref<'_, Session> {
+        self.attempt.desk.session()
     }
 
     /// Returns the inputs run at the beginning.
@@ -109,23 +111,20 @@ impl Trial {
     pub(crate) fn answer(&mut self, language: Language, source: &str) -> Value {
         let verdict = |name: &str, text: String| json!({ "verdict": name, "text": text });
         let entry = source.strip_prefix(language.signs().0).unwrap_or(source);
-        if is_command(entry) {
-            return match entry.trim().starts_with(':') {
-                true => verdict("step", format!("An exercise has no command {}.", entry.trim())),
-                false => {
-                    self.stage.listener.text("plain", &help(self.session(), topic(entry)));
-                    verdict("step", String::new())
-                }
-            };
+        if let Some(command) = command_of(entry) {
+            self.attempt.desk.set_language(language);
+            let worth = self.attempt.command(&mut self.stage, command);
+            self.stage.renew(&self.attempt.desk.session());
+            return worth.map_or_else(|| verdict("step", String::new()), |worth| verdict(worth.name(), worth.text()));
         }
-        if completeness(self.session(), language, entry) == Completeness::Incomplete {
+        if completeness(&self.session(), language, entry) == Completeness::Incomplete {
             return verdict("more", String::new());
         }
         let (outcome, worth) = self.attempt.answer(language, entry);
         if let Some(error) = &outcome.error {
             self.stage.listener.failure(error, entry, None);
         }
-        self.stage.renew(self.session());
+        self.stage.renew(&self.attempt.desk.session());
         worth.map_or_else(|| verdict("error", String::new()), |worth| verdict(worth.name(), worth.text()))
     }
 

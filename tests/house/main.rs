@@ -57,7 +57,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("transcript", &["session", "explain", "system"]),
-    ("lessons", &["transcript", "session"]),
+    ("lessons", &["assist", "transcript", "session", "value", "tensor"]),
     ("assist", &["transcript", "session", "files", "system"]),
     ("shell", &["assist", "lessons", "transcript", "session", "files", "format"]),
     ("web", &["assist", "lessons", "transcript", "session", "files", "explain", "format"]),

@@ -94,6 +94,12 @@ pub fn is_command(entry: &str) -> bool {
             .is_some_and(|name| is_path(unquoted(name)))
 }
 
+/// Returns whether the prompt has a command that a line beginning with `:` may mean.
+pub fn is_known_command(line: &str) -> bool {
+    let name = line.trim().trim_start_matches(':').split_whitespace().next().unwrap_or_default();
+    COMMANDS.iter().any(|command| command.name.starts_with(name))
+}
+
 /// Returns the topic of `?view`, `view?` or `help(view)`.
 pub fn topic(entry: &str) -> &str {
     let entry = entry.trim();

@@ -200,6 +200,16 @@ impl Desk {
         outcome
     }
 
+    /// Runs one input without a console, and logs its output. Undo can take it back. The caller shows its error.
+    pub(crate) fn run_alone(&self, language: Language, source: &str) -> Outcome {
+        self.session_mut().remember();
+        self.log.borrow_mut().mark();
+        self.log.borrow_mut().begin();
+        let outcome = self.session_mut().eval(language, source);
+        self.log.borrow_mut().end(language, source, None, &outcome);
+        outcome
+    }
+
     /// Runs a script and logs its text.
     pub fn run_script(&self, console: &mut dyn Console, language: Language, text: &str, file: &Path) -> Outcome {
         self.log.borrow_mut().begin();

@@ -1,6 +1,6 @@
-//! Parses a page of Markdown into a lesson. Text hidden from readers is in comments: `<!-- given`, `<!-- kept`, `<!--
-//! check`, `<!-- forbidden`, `<!-- right`, `<!-- wrong`, `<!-- cheats`, and `<!-- rhai` after a session that differs
-//! for lessons in Rhai. Hints and the solution are in `<details>`.
+//! Parses a page of Markdown into a lesson. Text hidden from readers is in comments: `<!-- given`, `<!-- second`, `<!--
+//! check`, `<!-- forbidden`, `<!-- likely`, `<!-- right`, `<!-- wrong`, `<!-- tricks`, and `<!-- rhai` after a session
+//! that differs for lessons in Rhai. Hints and the solution are in `<details>`.
 
 use super::{Exercise, Inputs, Lesson, PagePart};
 use crate::transcript::{Document, Form};
@@ -47,18 +47,22 @@ impl Exercise {
         let each = || lines.iter().map(|line| (*line).to_owned()).collect();
         match kind {
             "given" => self.given = lines.join("\n"),
-            "kept" => self.kept = lines.join("\n"),
+            "second" => self.second = lines.join("\n"),
             "check" => self.check = lines.join("\n"),
-            "forbidden" => {
-                let parts = lines.iter().filter_map(|line| line.split_once(": "));
-                self.forbidden = parts.map(|(is, why)| (is.to_owned(), why.to_owned())).collect();
-            }
+            "forbidden" => self.forbidden = conditions(lines),
+            "likely" => self.likely = conditions(lines),
             "right" => self.right = each(),
             "wrong" => self.wrong = each(),
-            "cheats" => self.cheats = each(),
+            "tricks" => self.tricks = each(),
             _ => {}
         }
     }
+}
+
+/// Reads lines of the form `CONDITION: SENTENCE`.
+fn conditions(lines: &[&str]) -> Vec<(String, String)> {
+    let parts = lines.iter().filter_map(|line| line.split_once(": "));
+    parts.map(|(is, why)| (is.to_owned(), why.to_owned())).collect()
 }
 
 /// Collects paragraphs and sessions.
@@ -151,14 +155,14 @@ Do it.
 x = 1
 y = 2
 -->
-<!-- kept
-id(x)
+<!-- second
+x = 3
 -->
 <!-- check
 answer == x
 -->
 <!-- forbidden
-id(x) != kept: `x` is another one.
+'x' in rebound: `x` is another one.
 -->
 <!-- right
 1
@@ -188,8 +192,8 @@ So.
             if text == "One paragraph." && inputs.python[0].source == "1 + 1" && inputs.rhai[0].source == "2"));
         let [exercise] = &lesson.exercises[..] else { panic!("{lesson:?}") };
         assert_eq!((exercise.given.as_str(), exercise.check.as_str()), ("x = 1\ny = 2", "answer == x"));
-        assert_eq!(exercise.kept, "id(x)");
-        assert_eq!(exercise.forbidden, [("id(x) != kept".to_owned(), "`x` is another one.".to_owned())]);
+        assert_eq!(exercise.second, "x = 3");
+        assert_eq!(exercise.forbidden, [("'x' in rebound".to_owned(), "`x` is another one.".to_owned())]);
         assert_eq!((exercise.right.len(), exercise.wrong.len(), exercise.hints.len()), (2, 0, 1));
         assert_eq!(exercise.task, [PagePart::Prose("Do it.".to_owned())]);
         assert_eq!(exercise.solution.len(), 2);

@@ -1,6 +1,8 @@
 //! Runs many pages: files in parallel on all cores, every session on its own thread. Endless examples are interrupted.
 //! Returns reports in file order; prints nothing.
 
+mod exercises;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -22,6 +24,7 @@ use super::parse::Form;
 use super::replay::{Answer, Run};
 use super::stack::spawn_with_big_stack;
 use super::verdict::{CaseReport, FileReport, Kind, Verdict};
+pub use exercises::{OnOpen, Tried, TryPage};
 
 /// The conditions for running examples.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +41,8 @@ pub struct Terms {
     pub setup: Option<(String, String)>,
     /// Failures that are accepted.
     pub baseline: Option<Arc<Baseline>>,
+    /// How the answers to a page's exercises are tried; `None` to leave them out.
+    pub try_page: Option<TryPage>,
 }
 
 /// Runs `files` and passes the reports to `take` in order, each as soon as it and all before it are ready. Ends early
@@ -139,6 +144,13 @@ fn run_by(
     };
     let mut cases: Vec<CaseReport> = cases.into_iter().enumerate().map(run).collect();
     report.advice = on_headings(&cases);
+    let is_asked = target.line.is_none() && terms.filter.as_ref().is_none_or(|text| target.name().contains(text));
+    if let Some(try_page) = terms.try_page.filter(|_| is_asked)
+        && let Ok((page, Form::Markdown)) = target.read()
+        && exercises::are_in(&page)
+    {
+        cases.extend(exercises::reports(exercises::watched(&page, try_page, terms.limit)));
+    }
     if let Some(baseline) = &terms.baseline {
         cases.iter_mut().for_each(|case| baseline.accept(&target.name(), case));
     }
