@@ -2,6 +2,8 @@
 
 #[path = "cli/documentation.rs"]
 mod documentation;
+#[path = "cli/exercises.rs"]
+mod exercises;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/keep_going.rs"]
@@ -639,32 +641,5 @@ fn a_newcomer_goes_through_all_lessons_in_one_go() {
         assert_eq!(text.matches(": 2 of 2 exercises done.").count(), lessons().len(), "{language:?}\n{text}");
         let left = learn(state.path(), arguments, "");
         assert!(left.starts_with("All exercises are done."), "{left}");
-    }
-}
-
-/// The commands of the prompt, in an exercise at the terminal, in both languages.
-#[test]
-fn commands_work_in_lessons() {
-    let state = tempfile::tempdir().unwrap();
-    for (arguments, assign) in [(&["views"][..], "v[2] = 7"), (&["--rhai", "views"], "v[2] = 7;")] {
-        let typed = format!(
-            ":vars\nv?\nhelp\n:explain v\n{assign}\n:undo\n:vrs\n:hnt\n:reset\nv.sum()\nv[[2, 3]].fill_(7)\n:quit\n"
-        );
-        let text = learn(state.path(), arguments, &typed);
-        for wanted in [
-            "float32",
-            "v: float32 tensor of size [6]",
-            ":undo [N]",
-            ":again ",
-            "storage     24 bytes, room for 6 elements",
-            "Not yet: a row has two elements; this set one of them.",
-            "Undone: `v[2] = 7",
-            "(Nothing was written: all that was given is as before.)",
-            "Not yet: this wrote to a copy; the tensor behind `v` is as before.",
-            "A lesson has no command :hnt; did you mean :hint?",
-        ] {
-            assert!(text.contains(wanted), "{wanted}\n{text}");
-        }
-        assert!(!text.contains("*view*") && text.contains("gives a view:"), "{text}");
     }
 }

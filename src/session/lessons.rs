@@ -18,7 +18,7 @@ use crate::assist::{Console, Desk, is_command, run_command};
 use crate::texts::texts;
 use crate::transcript::{Example, OnOpen};
 use crate::{Completeness, Language, Live, Outcome, Said, Session, SessionOptions};
-use judge::{Condition, Deeds, Finding, Judge};
+use judge::{Activity, Finding, GivenState, Judge};
 pub use plain::plain;
 use tensor::journal;
 pub use trial::tried;
@@ -160,10 +160,10 @@ impl Exercise {
             given.push(told);
         }
         let judge = Judge::begin(self, code, &desk.session(), &on_open);
-        let condition = judge.condition(&desk.session());
+        let state = judge.state(&desk.session());
         let names = names(&desk.session());
         let first = names.clone();
-        Attempt { exercise: self, desk, shown, given, judge, deeds: Vec::new(), condition, first, names, on_open }
+        Attempt { exercise: self, desk, shown, given, judge, activity: Vec::new(), state, first, names, on_open }
     }
 
     fn asks_for_value(&self) -> bool {
@@ -189,9 +189,9 @@ pub struct Attempt<'e> {
     pub given: Vec<TranslatedInput>,
     judge: Judge<'e>,
     /// What each input in the log of the desk has done.
-    deeds: Vec<Deeds>,
+    activity: Vec<Activity>,
     /// The state of the given variables after the last input.
-    condition: Condition,
+    state: GivenState,
     /// The initial variables, …
     first: BTreeSet<String>,
     /// … and all variables so far.
@@ -282,13 +282,13 @@ impl Attempt<'_> {
         journal::watch();
         let before = self.desk.log().len();
         let done = work(&self.desk);
-        let deeds = Deeds { writes: journal::unwatch(), calls: state.take_calls() };
+        let activity = Activity { writes: journal::unwatch(), calls: state.take_calls() };
         // Undo takes inputs from the log, and redo puts them back.
         let inputs = self.desk.log().len();
-        self.deeds.resize(before.min(inputs), Deeds::default());
+        self.activity.resize(before.min(inputs), Activity::default());
         if inputs > before {
-            self.deeds.resize(inputs - 1, Deeds::default());
-            self.deeds.push(deeds);
+            self.activity.resize(inputs - 1, Activity::default());
+            self.activity.push(activity);
         }
         done
     }
@@ -296,15 +296,15 @@ impl Attempt<'_> {
     /// Takes note of the present variables.
     fn look(&mut self) {
         let session = self.desk.session();
-        self.condition = self.judge.condition(&session);
+        self.state = self.judge.state(&session);
         self.names = names(&session);
     }
 
     /// Judges an input that ran without an error.
     fn judge(&mut self, source: &str) -> Verdict {
-        let (before, known) = (std::mem::take(&mut self.condition), std::mem::take(&mut self.names));
+        let (before, known) = (std::mem::take(&mut self.state), std::mem::take(&mut self.names));
         self.look();
-        let has_changed = self.condition != before;
+        let has_changed = self.state != before;
         let new = self.names.difference(&known).next().cloned();
         if self.exercise.asks_for_value() {
             return self.judge_value(source, new);
@@ -325,7 +325,7 @@ impl Attempt<'_> {
 
     /// Judges a change that neither meets the check nor has a sentence on the page.
     fn judge_change(&self) -> Verdict {
-        let Condition { rebound, moved, changed, .. } = &self.condition;
+        let GivenState { rebound, moved, changed, .. } = &self.state;
         let is_same = |name: &String| changed.get(name) == Some(&0);
         if let Some(name) = rebound.iter().find(|name| is_same(name)) {
             return Verdict::Forbidden(format!("`{name}` names something else now; what it named is as before."));
@@ -340,11 +340,14 @@ impl Attempt<'_> {
 
     /// Judges an input that was to change something and did not.
     fn judge_nothing(&self, shown: OutputKind, new: Option<String>) -> Verdict {
-        let is_elsewhere = self.deeds.last().is_some_and(|deeds| self.judge.wrote_elsewhere(deeds));
+        let last = self.activity.last();
+        let is_elsewhere = last.is_some_and(|activity| self.judge.wrote_elsewhere(activity));
+        let may_have_written = last.is_some_and(|activity| self.judge.may_have_written(activity));
         match (shown, new) {
             (OutputKind::Nothing, Some(name)) => {
                 Verdict::Step(format!("`{name}` is new; all that was given is as before."))
             }
+            _ if may_have_written => Verdict::Wrong("nothing has changed; all that was given is as before.".into()),
             _ if is_elsewhere => Verdict::Wrong("this wrote to other memory; all that was given is as before.".into()),
             (OutputKind::Value, _) => Verdict::Step("Nothing was written: all that was given is as before.".into()),
             _ => Verdict::Wrong("nothing was written; all that was given is as before.".into()),
@@ -367,7 +370,7 @@ impl Attempt<'_> {
             return Verdict::Wrong("this value is too large to be kept.".into());
         };
         let name = source.trim();
-        let is_look = self.first.contains(name) && !self.condition.rebound.contains(name);
+        let is_look = self.first.contains(name) && !self.state.rebound.contains(name);
         match self.find(Some(&answer)) {
             Finding::Met => self.tried_again(),
             _ if is_look => Verdict::Step(format!("Only a look: `{name}` was given.")),
@@ -377,7 +380,7 @@ impl Attempt<'_> {
     }
 
     fn find(&mut self, answer: Option<&value::Value>) -> Finding {
-        self.judge.find(&self.desk.session(), answer, &self.condition, &self.deeds)
+        self.judge.find(&self.desk.session(), answer, &self.state, &self.activity)
     }
 
     /// Runs all inputs again on the second data, and returns the verdict.

@@ -345,7 +345,8 @@ impl Learner {
 
     /// Runs `work`, and shows its pictures, a screen at a time.
     fn paged<R>(&mut self, work: impl FnOnce() -> R) -> rustyline::Result<R> {
-        self.paging.above(self.dimensions().map(|(_, rows)| rows));
+        let rows = self.dimensions().map(|(_, rows)| rows);
+        self.paging.above(rows);
         let done = work();
         let drawn = self.paging.take();
         let mut lines: Vec<_> = drawn.lines().collect();

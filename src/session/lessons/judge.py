@@ -9,7 +9,7 @@ class Names:
     """Values by name: `given.t`, `fresh.t`."""
 
 
-class Stranger:
+class ForeignObject:
     """Stands for a value that is no value of Python, PyTorch or NumPy."""
 
 

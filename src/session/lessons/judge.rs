@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::{Rc, Weak};
+use std::sync::atomic::Ordering;
 
 use super::Exercise;
 use crate::transcript::OnOpen;
@@ -20,6 +21,9 @@ const NAMES: &str = include_str!("judge.py");
 
 /// The depth of lists in lists, and the number of their items, up to which a value is looked at.
 const MOST: (usize, usize) = (8, 1 << 16);
+
+/// Memory of more bytes is not copied, so a change of its bytes alone is not seen.
+const LARGEST: usize = 64 << 20;
 
 /// The judge of one attempt.
 pub(super) struct Judge<'e> {
@@ -39,7 +43,7 @@ struct Given {
     memory: Rc<Memory>,
     /// The layout of a tensor. Other values are looked at as bytes.
     shape: Option<(Layout, DType)>,
-    /// The bytes at the beginning.
+    /// The bytes at the beginning; none if there are too many.
     bytes: Vec<u8>,
 }
 
@@ -53,7 +57,7 @@ enum Handle {
 
 /// What an input has called and written to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deeds {
+pub(super) struct Activity {
     pub(super) calls: BTreeMap<&'static str, usize>,
     pub(super) writes: WritesSeen,
 }
@@ -71,7 +75,7 @@ pub(super) enum Finding {
 
 /// The state of the given variables, to be compared with that before an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Condition {
+pub(super) struct GivenState {
     /// Names bound to something else than what was given.
     pub(super) rebound: BTreeSet<String>,
     /// Names of tensors that show other memory than they did.
@@ -100,29 +104,29 @@ impl<'e> Judge<'e> {
     }
 
     /// Returns the state of the given variables.
-    pub(super) fn condition(&self, attempt: &Session) -> Condition {
-        let mut condition = Condition::default();
+    pub(super) fn state(&self, attempt: &Session) -> GivenState {
+        let mut state = GivenState::default();
         for given in &self.givens {
             let value = attempt.value_of(&given.name);
             let name = || given.name.clone();
             if !value.as_ref().is_some_and(|value| given.handle.is(value)) {
-                condition.rebound.insert(name());
+                state.rebound.insert(name());
             }
             if let Some(Value::Tensor(tensor)) = &value {
                 let view = tensor.view();
                 if given.storage().is_none_or(|storage| storage != view.storage) {
-                    condition.moved.insert(name());
+                    state.moved.insert(name());
                 }
                 let shown = format!("{:?} {:?} {}", view.layout, view.dtype, view.storage.identity());
-                condition.details.push((shown, Vec::new()));
+                state.details.push((shown, Vec::new()));
             }
             let memory = given.present_memory();
-            let bytes = memory.to_vec().unwrap_or_default();
+            let bytes = copied(&memory);
             let differ = bytes.iter().zip(&given.bytes).filter(|(now, then)| now != then).count();
-            condition.changed.insert(name(), differ + bytes.len().abs_diff(given.bytes.len()));
-            condition.details.push((format!("{}", journal::identity(&memory)), bytes));
+            state.changed.insert(name(), differ + bytes.len().abs_diff(given.bytes.len()));
+            state.details.push((format!("{}", journal::identity(&memory)), bytes));
         }
-        condition
+        state
     }
 
     /// Evaluates the expressions of the page on the answer and on the present variables.
@@ -130,34 +134,36 @@ impl<'e> Judge<'e> {
         &mut self,
         attempt: &Session,
         answer: Option<&Value>,
-        condition: &Condition,
-        deeds: &[Deeds],
+        state: &GivenState,
+        activity: &[Activity],
     ) -> Finding {
+        // Ctrl-C during an input asks every open session to stop.
+        self.session.interrupt_flag().store(false, Ordering::Relaxed);
         let mut names = vec![("answer".to_owned(), answer.cloned().unwrap_or(Value::None))];
         let present = |name: &String| (name.clone(), attempt.value_of(name).unwrap_or(Value::None));
         names.extend(self.names.iter().map(present));
         let over: Vec<_> =
             self.givens.iter().map(|given| (given.name.clone(), given.as_tensor().unwrap_or(Value::None))).collect();
-        let facts = self.facts(answer, condition, deeds);
-        let strangers: Vec<_> =
+        let facts = self.facts(answer, state, activity);
+        let foreign: Vec<_> =
             names.iter().filter(|(_, value)| !is_admitted(value, &mut 0, 0)).map(|(name, _)| name.clone()).collect();
         for (name, value) in &names {
-            let admitted = if strangers.contains(name) { Value::None } else { value.clone() };
+            let admitted = if foreign.contains(name) { Value::None } else { value.clone() };
             self.session.put(name, admitted);
         }
         for (name, value) in &over {
             self.session.put(&format!("given_{name}"), value.clone());
         }
         let assigned = over.iter().map(|(name, _)| format!("given.{name} = given_{name}\n"));
-        let estranged = strangers.iter().map(|name| format!("{name} = Stranger()\n"));
-        let prepared: String = assigned.chain(estranged).collect();
+        let replaced = foreign.iter().map(|name| format!("{name} = ForeignObject()\n"));
+        let prepared: String = assigned.chain(replaced).collect();
         self.session.eval(Language::Python, &format!("given = Names()\n{prepared}{facts}"));
         let exercise = self.exercise;
         let forbidden = exercise.forbidden.iter().find(|(is, _)| self.is_true(is));
         let found = match forbidden {
             Some((_, why)) => Finding::Forbidden(why.clone()),
             None if self.is_true(&exercise.check) => Finding::Met,
-            None => Finding::Unmet(self.likely(&strangers)),
+            None => Finding::Unmet(self.likely(&foreign)),
         };
         // Nothing of the attempt is kept, or its storages would have more handles.
         for name in names.into_iter().map(|(name, _)| name).chain(over.iter().map(|(name, _)| format!("given_{name}")))
@@ -168,22 +174,22 @@ impl<'e> Judge<'e> {
         found
     }
 
-    fn likely(&mut self, strangers: &[String]) -> Option<String> {
-        if let Some(name) = strangers.first() {
+    fn likely(&mut self, foreign: &[String]) -> Option<String> {
+        if let Some(name) = foreign.first() {
             let what = if name == "answer" { "the answer".to_owned() } else { format!("`{name}`") };
-            return Some(format!("{what} is an object of a class of its own, not a value."));
+            return Some(format!("{what} is or holds an object that is not a plain value."));
         }
         let exercise = self.exercise;
         exercise.likely.iter().find(|(is, _)| self.is_true(is)).map(|(_, why)| why.clone())
     }
 
     /// Returns assignments of what was noted, in Python.
-    fn facts(&self, answer: Option<&Value>, condition: &Condition, deeds: &[Deeds]) -> String {
+    fn facts(&self, answer: Option<&Value>, state: &GivenState, activity: &[Activity]) -> String {
         let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
         let mut writes: BTreeMap<&str, usize> = BTreeMap::new();
-        for deed in deeds {
-            deed.calls.iter().for_each(|(name, count)| *calls.entry(name).or_default() += count);
-            for ((memory, writer), seen) in &deed.writes {
+        for input in activity {
+            input.calls.iter().for_each(|(name, count)| *calls.entry(name).or_default() += count);
+            for ((memory, writer), seen) in &input.writes {
                 if self.is_given(*memory) {
                     let writer = match writer {
                         Writer::Tensor => "tensor",
@@ -203,13 +209,13 @@ impl<'e> Judge<'e> {
                 step = last.earlier.clone();
             }
         }
-        let (rebound, moved) = (&condition.rebound, &condition.moved);
+        let (rebound, moved) = (&state.rebound, &state.moved);
         format!(
             "calls = {calls:?}\nwrites = {writes:?}\nsteps = {steps:?}\nchanged = {:?}\nrebound = {:?}\nmoved = {:?}\nelsewhere = {}\n",
-            condition.changed,
+            state.changed,
             Vec::from_iter(rebound),
             Vec::from_iter(moved),
-            if deeds.last().is_some_and(|last| self.wrote_elsewhere(last)) { "True" } else { "False" },
+            if activity.last().is_some_and(|last| self.wrote_elsewhere(last)) { "True" } else { "False" },
         )
     }
 
@@ -220,8 +226,15 @@ impl<'e> Judge<'e> {
     }
 
     /// Returns whether an input has written to memory of a tensor, an array or a storage that was not given.
-    pub(super) fn wrote_elsewhere(&self, deeds: &Deeds) -> bool {
-        deeds.writes.keys().any(|(memory, _)| !self.is_given(*memory))
+    pub(super) fn wrote_elsewhere(&self, activity: &Activity) -> bool {
+        activity.writes.keys().any(|(memory, _)| !self.is_given(*memory))
+    }
+
+    /// Returns whether an input may have written to given memory, even if the bytes are the same. Writes to buffers are
+    /// not noted.
+    pub(super) fn may_have_written(&self, activity: &Activity) -> bool {
+        let has_buffer = self.givens.iter().any(|given| matches!(given.handle, Handle::Kept(_)));
+        has_buffer || activity.writes.keys().any(|(memory, _)| self.is_given(*memory))
     }
 
     /// Returns whether an expression of the page is true.
@@ -246,7 +259,7 @@ impl Given {
             }
             _ => return None,
         };
-        let bytes = memory.to_vec().ok()?;
+        let bytes = copied(&memory);
         Some(Given { name, handle, storage, memory, shape, bytes })
     }
 
@@ -276,6 +289,11 @@ impl Given {
             usize::try_from(layout.storage_elements().ok()?).ok()?.checked_mul(dtype.itemsize())? <= storage.nbytes();
         is_inside.then(|| Value::from(View { storage, layout, dtype, conj: false, neg: false, form: None }))
     }
+}
+
+/// Returns the bytes of a memory; none if there are too many, or if they cannot be read.
+fn copied(memory: &Memory) -> Vec<u8> {
+    if memory.nbytes() > LARGEST { Vec::new() } else { memory.to_vec().unwrap_or_default() }
 }
 
 impl Handle {

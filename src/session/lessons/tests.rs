@@ -194,6 +194,11 @@ fn every_input_gets_a_verdict_or_a_reason() {
         ("t[0] = 2", "wrong Not yet.", "step Nothing was shown: the exercise asks for a value."),
         ("t + 2", "step Nothing was written: all that was given is as before.", "wrong Not yet."),
         ("t + 1", "step Nothing was written: all that was given is as before.", "right Right."),
+        (
+            "t[0] = 0",
+            "wrong Not yet: nothing has changed; all that was given is as before.",
+            "step Nothing was shown: the exercise asks for a value.",
+        ),
         ("t[0] = 1", "right Right.", "step Nothing was shown: the exercise asks for a value."),
         (
             "t[[0]][0] = 1",

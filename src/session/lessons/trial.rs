@@ -37,12 +37,11 @@ type Judged = Result<Verdict, String>;
 /// Returns the parts of an exercise that were tried, by their lines, with what is wrong with each. The line is empty for
 /// the exercise as a whole.
 fn parts(exercise: &Exercise, on_open: &OnOpen) -> Vec<(String, Option<String>)> {
-    let mut parts = Vec::new();
-    for code in [&exercise.given, &exercise.second] {
-        if let Some((line, error)) = failing(code, on_open) {
-            parts.push((line, Some(format!("this code fails: {error}"))));
-        }
+    let failing = [&exercise.given, &exercise.second].into_iter().find_map(|code| failing(code, on_open));
+    if let Some((line, error)) = failing {
+        return vec![(line, Some(format!("this code fails: {error}")))];
     }
+    let mut parts = Vec::new();
     let mut sentences = Vec::new();
     for (answers, is_right) in [(&exercise.right, true), (&exercise.wrong, false), (&exercise.tricks, false)] {
         for answer in answers {

@@ -1,11 +1,10 @@
 //! The exercises of a lesson among the sessions of a page: every answer that the page lists is an example, which passes
 //! if it is judged as the page says.
 
-use std::ops::ControlFlow;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::super::example::{Case, Example, Manner, Origin, Written};
@@ -37,39 +36,46 @@ pub(super) fn are_in(page: &str) -> bool {
     page.lines().any(|line| line.starts_with("## Exercise: "))
 }
 
+/// The number of time limits after which an answer that does not stop is abandoned, with its thread.
+const PATIENCE: usize = 3;
+
 /// Tries the answers of a page on a thread of their own. One that takes longer than the limit is interrupted.
 pub(super) fn watched(page: &str, try_page: TryPage, limit: Option<Duration>) -> Vec<Tried> {
     let page = page.to_owned();
-    let found: Arc<Mutex<Vec<Tried>>> = Arc::default();
-    let theirs = Arc::clone(&found);
-    let (sender, receiver) = channel::<Arc<AtomicBool>>();
-    let Ok(thread) = spawn_with_big_stack("exercises", move || {
+    let (sender, receiver) = channel();
+    let started = spawn_with_big_stack("exercises", move || {
+        let opened = sender.clone();
         // Sending fails if the receiver has given up; that is fine.
-        let on_open: OnOpen = Rc::new(move |session| drop(sender.send(session.interrupt_flag())));
+        let on_open: OnOpen = Rc::new(move |session| drop(opened.send(Message::Opened(session.interrupt_flag()))));
         let found = try_page(&page, &on_open);
-        if let Ok(mut place) = theirs.lock() {
-            *place = found;
-        }
-    }) else {
-        return Vec::new();
-    };
+        drop(sender.send(Message::Done(found)));
+    });
+    let failed =
+        |why: &str| vec![Tried { exercise: String::new(), line: 1, text: String::new(), fault: Some(why.to_owned()) }];
+    if let Err(error) = started {
+        return failed(&format!("cannot start a thread for the exercises: {error}"));
+    }
     // Every session that opens begins the time again.
-    let mut last: Option<Arc<AtomicBool>> = None;
-    let step = |last: &mut Option<Arc<AtomicBool>>| match receiver.recv_timeout(limit.unwrap_or(Duration::MAX)) {
-        Ok(flag) => {
-            *last = Some(flag);
-            ControlFlow::Continue(())
+    let mut flag: Option<Arc<AtomicBool>> = None;
+    let mut timeouts = 0;
+    while timeouts < PATIENCE {
+        match receiver.recv_timeout(limit.unwrap_or(Duration::MAX)) {
+            Ok(Message::Opened(opened)) => (flag, timeouts) = (Some(opened), 0),
+            Ok(Message::Done(found)) => return found,
+            Err(RecvTimeoutError::Timeout) => {
+                flag.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
+                timeouts += 1;
+            }
+            Err(RecvTimeoutError::Disconnected) => return failed("the exercises could not be tried to their end"),
         }
-        Err(RecvTimeoutError::Timeout) => {
-            last.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
-            ControlFlow::Continue(())
-        }
-        Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),
-    };
-    while step(&mut last).is_continue() {}
-    // The channel is closed when the thread ends, or has failed.
-    let _ = thread.join();
-    found.lock().map(|mut found| std::mem::take(&mut *found)).unwrap_or_default()
+    }
+    failed("an answer could not be stopped")
+}
+
+/// A message from the thread that tries answers.
+enum Message {
+    Opened(Arc<AtomicBool>),
+    Done(Vec<Tried>),
 }
 
 /// Returns the reports on exercises, one per exercise.
