@@ -15,8 +15,8 @@ use tensorsh::session::transcript::{
     Baseline, Options, Reading, Scope, Target, Terms, read_text, replay, spawn_with_big_stack,
 };
 use tensorsh::shell::{
-    self, ColorChoice, Conversion, DiffForm, Language, Learning, PromptOptions, ReportForm, Reporting, Screen, Sort,
-    Testing, complain, show,
+    self, ColorChoice, Conversion, DiffForm, Language, Learning, Marking, PromptOptions, Publication, ReportForm,
+    Reporting, Screen, Sort, Testing, complain, show,
 };
 use tensorsh::tensor::system::{Machine, System};
 
@@ -27,7 +27,9 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update | --review] [--filter TEXT] PATH...
        tensorsh [OPTIONS] replay FILE...
-       tensorsh learn [--rhai] [--list] [LESSON]
+       tensorsh learn [--rhai] [--list] [--report FILE] [LESSON | FILE | FOLDER]
+       tensorsh learn --mark FILE [LESSON | FILE | FOLDER]
+       tensorsh publish [--site URL | FOLDER] [LESSON | FILE | FOLDER] -o FOLDER
        tensorsh [OPTIONS] inspect [--json] FILE...
        tensorsh completions SHELL
        tensorsh man";
@@ -105,8 +107,18 @@ enum Command {
     Replay(Replay),
     /// Learn storages, strides and views in lessons with exercises
     ///
-    /// Without LESSON, starts the first lesson that has unfinished exercises.
+    /// Without LESSON, starts the first lesson that has unfinished exercises. A lesson of your own is a Markdown file like
+    /// those of docs/learn; a folder is lessons in the order of their file names. Their code runs like any script: open
+    /// only lessons that you would run. LESSON:2 begins at the second exercise.
+    ///
+    /// Exit status of --mark: 0 if all answers are right; 1 if some are not; 2 if the report cannot be judged.
     Learn(Learn),
+    /// Write lessons as pages that any server of files can serve
+    ///
+    /// Each lesson becomes one page of HTML, which needs no other file: the text, the sessions with what they print and draw
+    /// now, and exercises with hints and solutions folded. Several lessons get a list, index.html. Without LESSON, writes
+    /// those of docs/learn. A page has no script, and nothing in a lesson becomes markup.
+    Publish(Publish),
     /// List what files of tensors contain, without reading the data
     ///
     /// Reads checkpoints of PyTorch, pickles, safetensors, npy, npz and GGUF, folders of torch.distributed, and models in
@@ -231,9 +243,27 @@ struct Learn {
     #[arg(long)]
     list: bool,
 
-    /// Reset your progress
+    /// Reset your progress, in LESSON or in all lessons
     #[arg(long)]
     reset: bool,
+
+    /// Keep answers, attempts and hints in FILE, a line of JSON for each; a report that is there grows
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "mark"])]
+    report: Option<PathBuf>,
+
+    /// Judge the answers of a report again, by LESSON if it is one of your own, and print a table
+    ///
+    /// Answers run with limits on time, memory and files, and what they write is thrown away.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "reset", "python", "rhai"])]
+    mark: Option<PathBuf>,
+
+    /// Stop answers of an exercise that run longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, requires = "mark", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+
+    /// Judge only one exercise of the report, for --mark itself
+    #[arg(long, value_name = "INDEX", requires = "mark", hide = true)]
+    judge: Option<usize>,
 
     /// Show the lessons in Python, like PyTorch's pages; answers may be in either language
     #[arg(long, conflicts_with = "rhai")]
@@ -243,7 +273,26 @@ struct Learn {
     #[arg(long)]
     rhai: bool,
 
-    /// The number or the name of a lesson
+    /// The number or the name of a lesson, a file, or a folder of files; LESSON:N is its exercise N
+    #[arg(value_name = "LESSON")]
+    lesson: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Publish {
+    /// The folder to write to, which is made if it is not there
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+
+    /// The page in the browser, by its address or its folder (`scripts/web --build` makes it); sessions and exercises link to it
+    #[arg(long, value_name = "URL | FOLDER")]
+    site: Option<String>,
+
+    /// Write the lessons in Rhai
+    #[arg(long)]
+    rhai: bool,
+
+    /// The number or the name of a lesson, a file, or a folder of files
     #[arg(value_name = "LESSON")]
     lesson: Option<String>,
 }
@@ -422,10 +471,25 @@ fn run(cli: Cli) -> i32 {
             }
         },
         Some(Command::Replay(replay)) => run_replay(replay),
-        Some(Command::Learn(Learn { list, reset, python, rhai, lesson })) => {
-            let language = asked(*python, *rhai).or_else(|| language(&cli)).unwrap_or(Language::Python);
-            shell::learn(screen, &Learning { language, lesson: lesson.clone(), list: *list, reset: *reset })
+        Some(Command::Learn(learn)) => {
+            let (lesson, language) = (learn.lesson.clone(), asked(learn.python, learn.rhai).or_else(|| language(&cli)));
+            match learn.mark.clone() {
+                Some(report) => {
+                    let limit = Duration::from_secs(learn.timeout);
+                    shell::mark(&Marking { report, lesson, limit, judged: learn.judge })
+                }
+                None => {
+                    let (language, report) = (language.unwrap_or(Language::Python), learn.report.clone());
+                    shell::learn(screen, &Learning { language, lesson, list: learn.list, reset: learn.reset, report })
+                }
+            }
         }
+        Some(Command::Publish(Publish { output, site, rhai, lesson })) => shell::publish(&Publication {
+            lesson: lesson.clone(),
+            folder: output.clone(),
+            language: if *rhai { Language::Rhai } else { Language::Python },
+            site: site.clone(),
+        }),
         Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), &reporting(inspect)),
         Some(Command::Diff(Diff { json, stat, tolerance, files })) => match as_text(files).as_slice() {
             [a, b] => shell::diff(

@@ -8,6 +8,8 @@ mod exercises;
 mod files;
 #[path = "cli/keep_going.rs"]
 mod keep_going;
+#[path = "cli/lessons.rs"]
+mod lessons;
 
 use crate::pace::check;
 use std::fs;
@@ -16,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use tensorsh::session::lessons::{Attempt, lessons, translated};
+use tensorsh::session::lessons::{Attempt, lessons as own_lessons, translated};
 use tensorsh::session::{Language, SessionOptions};
 
 /// Runs the program in `folder`. Returns its exit status, standard output and standard error.
@@ -616,7 +618,7 @@ fn a_newcomer_goes_through_all_lessons_in_one_go() {
     tensorsh::provide_texts();
     for (language, arguments) in [(Language::Python, &[][..]), (Language::Rhai, &["--rhai"])] {
         let (mut typed, mut exercises) = (String::new(), 0);
-        for lesson in lessons() {
+        for lesson in own_lessons() {
             for exercise in &lesson.exercises {
                 let Attempt { desk, .. } = exercise.begin(language, SessionOptions::default());
                 let answer = |python: &str| {
@@ -638,7 +640,7 @@ fn a_newcomer_goes_through_all_lessons_in_one_go() {
         let said = |what: &str| text.lines().filter(|line| line.starts_with(what)).count();
         assert_eq!(said("Right."), exercises, "{language:?}\n{text}");
         assert!(said("Not yet") >= exercises && said("Not this way: ") > 0, "{language:?}\n{text}");
-        assert_eq!(text.matches(": 2 of 2 exercises done.").count(), lessons().len(), "{language:?}\n{text}");
+        assert_eq!(text.matches(": 2 of 2 exercises done.").count(), own_lessons().len(), "{language:?}\n{text}");
         let left = learn(state.path(), arguments, "");
         assert!(left.starts_with("All exercises are done."), "{left}");
     }

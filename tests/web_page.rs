@@ -463,12 +463,52 @@ fn lessons_are_told_in_both_languages() {
     assert_eq!(refused, json!({ "refused": "there is no lesson none" }));
 }
 
+/// A lesson of somebody else, with one exercise.
+const THEIRS: &str = "# Theirs\n\n<script>alert(1)</script>\n\n```pycon\n>>> torch.save(torch.ones(1), \"made.pt\")\n>>> 1 + 1\n3\n\
+                      ```\n\n## Exercise: three\n\nSay 3.\n\n<!-- given\nx = 3\n-->\n<!-- check\nanswer == x\n-->\n\n\
+                      <details><summary>Hint</summary>\n\nThree.\n\n</details>\n";
+
+#[test]
+fn a_lesson_of_others_opens_without_running() {
+    let mut visit = Visit::new();
+    for language in ["python", "rhai"] {
+        let asked = json!({ "ask": "lesson", "name": "strides", "text": THEIRS, "language": language });
+        let (lesson, events) = visit.ask(asked);
+        assert_eq!((&lesson["title"], events), (&json!("Theirs"), Vec::new()));
+        let inputs = json!([
+            { "language": "python", "source": "torch.save(torch.ones(1), \"made.pt\")", "output": "" },
+            { "language": "python", "source": "1 + 1", "output": "3" },
+        ]);
+        assert_eq!(lesson["parts"], json!([{ "prose": "<script>alert(1)</script>" }, { "session": inputs }]));
+        let exercise = &lesson["exercises"][0];
+        assert_eq!((&exercise["title"], &exercise["hints"][0][0]["prose"]), (&json!("three"), &json!("Three.")));
+        assert_eq!(exercise["solution"], json!([]));
+    }
+    assert_eq!(visit.answer(json!({ "ask": "files" })), json!({ "files": [] }));
+    let attempt = |text: &str, exercise: usize| json!({ "ask": "attempt", "name": "strides", "text": text, "exercise": exercise, "language": "python" });
+    let given = visit.answer(attempt(THEIRS, 0));
+    assert_eq!(given, json!({ "given": [{ "language": "python", "source": "x = 3" }] }));
+    for (source, verdict) in [("4", "wrong"), ("3", "right")] {
+        assert_eq!(visit.answer(json!({ "ask": "try", "language": "python", "source": source }))["verdict"], verdict);
+    }
+    let refused = visit.answer(attempt(THEIRS, 1));
+    assert_eq!(refused, json!({ "refused": "the lesson strides has no exercise 1" }));
+    // A page that has changed is another lesson; a broken one says where.
+    let changed = THEIRS.replace("x = 3", "x = 4");
+    assert_eq!(visit.answer(attempt(&changed, 0))["given"][0]["source"], "x = 4");
+    let broken = THEIRS.replace("# Theirs", "Theirs").replace("answer == x", "answer ==");
+    let wanted =
+        "line 1: a lesson has a title: write `# TITLE`\nline 20: check is not an expression of Python: answer ==";
+    let asked = json!({ "ask": "lesson", "name": "strides", "text": broken, "language": "python" });
+    assert_eq!(visit.answer(asked), json!({ "refused": wanted }));
+}
+
 #[test]
 fn lessons_are_found() {
     tensorsh::provide_texts();
     assert_eq!(lessons().len(), 13);
     assert!(lessons().iter().all(|lesson| lesson.exercises.len() > 1 && lesson.parts.len() > 3));
-    assert_eq!(find("3").map(|lesson| lesson.name), Some("views"));
+    assert_eq!(find("3").map(|lesson| lesson.name.as_str()), Some("views"));
     assert_eq!(find("saving").map(|lesson| lesson.title.as_str()), Some("Saving and sharing"));
     assert!(find("0").is_none() && find("14").is_none() && find("none").is_none());
 }

@@ -9,6 +9,7 @@ import { Play } from './page/play.js';
 
 const EMBEDDED = /^#e=/;
 const SESSION = /^#[se]=(.*)$/;
+const LESSON = /^#l=([^/]*)(?:\/(\d+))?$/;
 
 const isEmbedded = EMBEDDED.test(location.hash);
 document.body.classList.toggle('embedded', isEmbedded);
@@ -41,13 +42,14 @@ function decoded(part) {
 async function follow() {
   const session = SESSION.exec(location.hash)?.[1];
   const [, view = 'play', name, heading] = location.hash.split('/').map(decoded);
-  const shown = views[view] && session === undefined ? view : 'play';
+  const lesson = LESSON.exec(location.hash);
+  const shown = lesson ? 'lessons' : views[view] && session === undefined ? view : 'play';
   document.querySelectorAll('.view').forEach((section) => { section.hidden = section.id !== shown; });
   document.querySelectorAll('nav a').forEach((link) => {
     if (link.dataset.view === shown) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   });
-  const title = shown === 'play' ? null : await views[shown].show(name, heading);
+  const title = shown === 'play' ? null : await (lesson ? views.lessons.open(lesson[1], lesson[2]) : views[shown].show(name, heading));
   document.title = title ? `${title} — tensorsh` : 'tensorsh';
   if (session !== undefined) await play.open(session);
   if (shown === 'play' && !isEmbedded) play.focus();

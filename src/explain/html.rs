@@ -26,9 +26,32 @@ html { scroll-padding: 1rem 0 5rem; }
 
 /// Returns the whole page.
 pub fn draw(scene: &Scene) -> String {
-    let title = escaped(&scene.title);
+    let (title, sections) = (escaped(&scene.title), sections(scene));
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}{PAGE}</style>\n<body>\n<h1>{title}</h1>\n<main>\n{sections}</main>\n\
+         <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// The style of a page with [`part`]s, besides its own.
+pub fn style() -> String {
+    format!("{STYLE}{PAGE}")
+}
+
+/// Returns a picture as a part of a page that has the [`style`], and no script: no cell is a Tab stop.
+pub fn part(scene: &Scene) -> String {
+    // All text is escaped, so whatever looks like a tag is one.
+    let sections = sections(scene).replace("<h2>", "<p class=\"label\">").replace("</h2>", "</p>");
+    let still = sections.replace(" tabindex=\"0\" role=\"img\"", " role=\"img\"");
+    format!("<figure>\n<figcaption>{}</figcaption>\n{still}</figure>\n", escaped(&scene.title))
+}
+
+/// Draws all blocks, those below a heading together.
+fn sections(scene: &Scene) -> String {
     let mut sections = String::from("<section class=\"whole\">\n");
-    let mut name = title.clone();
+    let mut name = escaped(&scene.title);
     for part in &scene.blocks {
         if let Block::Heading(text) = part {
             name = escaped(text);
@@ -36,12 +59,7 @@ pub fn draw(scene: &Scene) -> String {
         }
         sections.push_str(&block(part, &name));
     }
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE}</style>\n<body>\n<h1>{title}</h1>\n<main>\n{sections}</section>\n</main>\n\
-         <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    )
+    sections + "</section>\n"
 }
 
 /// Draws a block. Wide blocks scroll on their own, also by keyboard. `name` is the heading above.

@@ -2,8 +2,13 @@
 //! Reads and checks only. The shell decides what to show, and stores progress.
 
 mod judge;
+mod markup;
+mod packed;
 mod parse;
 mod plain;
+mod publish;
+mod report;
+mod source;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -20,14 +25,21 @@ use crate::transcript::{Example, OnOpen};
 use crate::{Completeness, Language, Live, Outcome, Said, Session, SessionOptions};
 use judge::{Activity, Finding, GivenState, Judge};
 pub use plain::plain;
+pub use publish::{MARK, Page, Publishing, contents, publish};
+pub use report::{Event, Given, Record, Report, Work};
+pub use source::{MOST_BYTES, Mistake, place, read};
 use tensor::journal;
 pub use trial::tried;
 
 /// A page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lesson {
-    /// The name in commands and in stored progress.
-    pub name: &'static str,
+    /// The name in commands.
+    pub name: String,
+    /// What tells it from all other lessons in stored progress.
+    pub key: String,
+    /// The text of the page, if the lesson is somebody else's.
+    pub page: Option<String>,
     pub title: String,
     pub parts: Vec<PagePart>,
     pub exercises: Vec<Exercise>,
@@ -85,7 +97,7 @@ pub struct Exercise {
 /// Every lesson, in order.
 pub fn lessons() -> &'static [Lesson] {
     static LESSONS: LazyLock<Vec<Lesson>> =
-        LazyLock::new(|| texts().lessons.iter().map(|(name, page)| parse::lesson(name, page)).collect());
+        LazyLock::new(|| texts().lessons.iter().map(|(name, page)| parse::lesson(name, name, page)).collect());
     &LESSONS
 }
 

@@ -2,8 +2,11 @@
 //! The user's state folder records the finished ones.
 
 mod console;
+mod course;
+mod done;
+mod mark;
+mod report;
 
-use std::collections::BTreeSet;
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -15,14 +18,16 @@ use rustyline::history::MemHistory;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::history;
 use super::pager::Paging;
 use super::screen::{Screen, Stream, complain, complain_marked, show};
 use console::LessonConsole;
-use files::{PRIVATE, replace};
+pub(crate) use course::Course;
+use done::Done;
+pub use mark::{Marking, mark};
+use report::ReportFile;
 use session::assist::{Desk, describe, is_known_command, run_command};
 use session::lessons::{
-    Exercise, Lesson, PagePart, TranslatedInput, Verdict, command_of, find, lessons, plain, translated,
+    Event, Exercise, Lesson, PagePart, Record, TranslatedInput, Verdict, command_of, plain, translated,
 };
 use session::{Completeness, Language, Live, Said, Session, nearest, wrapped};
 
@@ -31,42 +36,51 @@ use session::{Completeness, Language, Live, Said, Session, nearest, wrapped};
 pub struct Learning {
     /// The language of the lessons. Answers may be in either language.
     pub language: Language,
-    /// The number or the name of a lesson. `None` means the first unfinished one.
+    /// The number or the name of a lesson, a file, or a folder. `None` means the first unfinished one of docs/learn.
     pub lesson: Option<String>,
     /// Whether only to list the lessons.
     pub list: bool,
-    /// Whether to reset the progress.
+    /// Whether to reset the progress: of `lesson`, or of all lessons.
     pub reset: bool,
+    /// The file that keeps what the learner does.
+    pub report: Option<PathBuf>,
 }
 
 /// Runs a lesson, and returns the program's exit status.
 pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
-    let mut progress = Progress::read();
+    let mut done = Done::read();
+    let course = match wanted.lesson.as_deref().map_or_else(|| Ok(Course::own()), Course::find) {
+        Ok(course) => course,
+        Err(why) => {
+            why.lines().for_each(|line| complain(&format!("tensorsh: {line}\n")));
+            return 1;
+        }
+    };
     if wanted.reset {
-        progress.forget();
+        let asked =
+            course.first.map_or(&course.lessons[..], |first| course.lessons.get(first..=first).unwrap_or_default());
+        done.forget(wanted.lesson.as_ref().map(|_| asked));
     }
     if wanted.list {
-        show(&list(&progress));
+        show(&list(&course.lessons, &done));
         return 0;
     }
-    let lesson = match &wanted.lesson {
-        Some(name) => match find(name) {
-            Some(lesson) => lesson,
-            None => {
-                complain(&format!("tensorsh: there is no lesson {name}; see tensorsh learn --list\n"));
-                return 1;
-            }
-        },
-        None if wanted.reset => return 0,
-        None => match lessons().iter().find(|lesson| !progress.has_done(lesson)) {
-            Some(lesson) => lesson,
-            None => {
-                show("All exercises are done. tensorsh learn LESSON repeats one, --reset clears the progress.\n");
-                return 0;
-            }
-        },
+    if wanted.reset && wanted.lesson.is_none() {
+        return 0;
+    }
+    let Some(first) = course.first.or_else(|| course.lessons.iter().position(|lesson| !done.has_all(lesson))) else {
+        show("All exercises are done. tensorsh learn LESSON repeats one, --reset clears the progress.\n");
+        return 0;
     };
-    match Learner::open(screen, wanted.language).and_then(|mut learner| learner.lessons(lesson, &mut progress)) {
+    let report = match wanted.report.as_deref().map(ReportFile::open).transpose() {
+        Ok(report) => report,
+        Err(why) => {
+            complain(&format!("tensorsh: {why}\n"));
+            return 1;
+        }
+    };
+    let opened = Learner::open(screen, wanted.language, report);
+    match opened.and_then(|mut learner| learner.lessons(&course.lessons, first, course.exercise, &mut done)) {
         Ok(()) | Err(ReadlineError::Eof | ReadlineError::Interrupted) => 0,
         Err(error) => {
             complain(&format!("tensorsh: the terminal cannot be used: {error}\n"));
@@ -75,61 +89,14 @@ pub fn learn(screen: Screen, wanted: &Learning) -> i32 {
     }
 }
 
-fn list(progress: &Progress) -> String {
-    let widest = lessons().iter().map(|lesson| lesson.name.len()).max().unwrap_or_default();
+fn list(lessons: &[Lesson], done: &Done) -> String {
+    let widest = lessons.iter().map(|lesson| lesson.name.chars().count()).max().unwrap_or_default();
     let line = |(number, lesson): (usize, &Lesson)| {
-        let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
-        let mark = if progress.has_done(lesson) { "x" } else { " " };
-        let (name, title, all) = (lesson.name, &lesson.title, lesson.exercises.len());
-        format!("[{mark}] {:>2} {name:<widest$}  {title} ({done} of {all} exercises)\n", number + 1)
+        let mark = if done.has_all(lesson) { "x" } else { " " };
+        let (name, title, count, all) = (&lesson.name, &lesson.title, done.count(lesson), lesson.exercises.len());
+        format!("[{mark}] {:>2} {name:<widest$}  {title} ({count} of {all} exercises)\n", number + 1)
     };
-    lessons().iter().enumerate().map(line).collect()
-}
-
-/// The finished exercises.
-struct Progress {
-    /// `None` if nothing can be kept.
-    path: Option<PathBuf>,
-    done: BTreeSet<String>,
-}
-
-impl Progress {
-    fn read() -> Progress {
-        let path = history::folder().map(|folder| folder.join("learn"));
-        let text = path.as_ref().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-        Progress { path, done: text.lines().map(str::to_owned).collect() }
-    }
-
-    fn key(lesson: &Lesson, exercise: &Exercise) -> String {
-        format!("{}: {}", lesson.name, exercise.title)
-    }
-
-    fn has(&self, lesson: &Lesson, exercise: &Exercise) -> bool {
-        self.done.contains(&Progress::key(lesson, exercise))
-    }
-
-    fn has_done(&self, lesson: &Lesson) -> bool {
-        lesson.exercises.iter().all(|exercise| self.has(lesson, exercise))
-    }
-
-    fn add(&mut self, lesson: &Lesson, exercise: &Exercise) {
-        self.done.insert(Progress::key(lesson, exercise));
-        self.write();
-    }
-
-    fn forget(&mut self) {
-        self.done.clear();
-        self.write();
-    }
-
-    fn write(&self) {
-        let Some(path) = &self.path else { return };
-        let text: String = self.done.iter().map(|line| format!("{line}\n")).collect();
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        if let Err(error) = made.and_then(|()| replace(path, text.as_bytes(), PRIVATE)) {
-            complain(&format!("progress cannot be saved: {}: {error}\n", path.display()));
-        }
-    }
+    lessons.iter().enumerate().map(line).collect()
 }
 
 /// How an exercise ended.
@@ -150,6 +117,7 @@ struct Learner {
     /// What was typed while the lesson waited for Enter. The next prompt begins with it.
     typed: String,
     paging: Rc<Paging>,
+    report: Option<ReportFile>,
 }
 
 /// The commands that can be typed in place of an answer.
@@ -158,13 +126,13 @@ const COMMANDS: [&str; 5] = [":hint", ":solution", ":again", ":skip", ":quit"];
 const GO_ON: &str = "-- press Enter --";
 
 impl Learner {
-    fn open(screen: Screen, language: Language) -> rustyline::Result<Learner> {
+    fn open(screen: Screen, language: Language, report: Option<ReportFile>) -> rustyline::Result<Learner> {
         let editor = if stdin().is_terminal() {
             Some(Editor::with_history(rustyline::Config::default(), MemHistory::new())?)
         } else {
             None
         };
-        Ok(Learner { screen, language, editor, unread: 0, typed: String::new(), paging: Rc::default() })
+        Ok(Learner { screen, language, editor, unread: 0, typed: String::new(), paging: Rc::default(), report })
     }
 
     /// Returns the columns and rows of the terminal, if there is one.
@@ -244,14 +212,19 @@ impl Learner {
         Ok(())
     }
 
-    /// Runs a lesson and the following ones until the learner quits.
-    fn lessons(&mut self, first: &Lesson, progress: &mut Progress) -> rustyline::Result<()> {
-        let before = lessons().iter().take_while(|lesson| *lesson != first).count();
-        for (number, lesson) in (1..).zip(lessons()).skip(before) {
-            if let ExerciseEnd::Quit = self.lesson(number, lesson, progress)? {
+    /// Runs the lesson at `first` and the following ones until the learner quits. With an `exercise`, begins there.
+    fn lessons(
+        &mut self,
+        lessons: &[Lesson],
+        first: usize,
+        mut exercise: Option<usize>,
+        done: &mut Done,
+    ) -> rustyline::Result<()> {
+        for (number, lesson) in (1..).zip(lessons).skip(first) {
+            if let ExerciseEnd::Quit = self.lesson(number, lesson, exercise.take(), done)? {
                 break;
             }
-            let Some(next) = lessons().get(number) else { break };
+            let Some(next) = lessons.get(number) else { break };
             let sign = format!("-- press Enter for lesson {}, {}; type :quit to leave --", number + 1, next.title);
             if is_quit(self.read(&sign)?.trim()) {
                 break;
@@ -260,8 +233,35 @@ impl Learner {
         Ok(())
     }
 
-    fn lesson(&mut self, number: usize, lesson: &Lesson, progress: &mut Progress) -> rustyline::Result<ExerciseEnd> {
+    /// Runs a lesson, or its exercises from one on.
+    fn lesson(
+        &mut self,
+        number: usize,
+        lesson: &Lesson,
+        exercise: Option<usize>,
+        done: &mut Done,
+    ) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("{number}. {}", lesson.title))?;
+        if exercise.is_none() && self.read_lesson(lesson)? {
+            return Ok(ExerciseEnd::Quit);
+        }
+        for index in exercise.unwrap_or_default()..lesson.exercises.len() {
+            let Some(exercise) = lesson.exercises.get(index) else { break };
+            if done.has(lesson, exercise) {
+                self.remark(&format!("Exercise: {} (done before)", exercise.title));
+            }
+            match self.exercise(lesson, index, exercise)? {
+                ExerciseEnd::Solved => done.add(lesson, exercise),
+                ExerciseEnd::Skipped => {}
+                ExerciseEnd::Quit => return Ok(ExerciseEnd::Quit),
+            }
+        }
+        self.remark(&format!("Lesson {number}: {} of {} exercises done.", done.count(lesson), lesson.exercises.len()));
+        Ok(ExerciseEnd::Solved)
+    }
+
+    /// Shows a lesson up to its exercises. Returns whether to quit.
+    fn read_lesson(&mut self, lesson: &Lesson) -> rustyline::Result<bool> {
         let desk = Desk::new(self.language, Vec::new(), self.live());
         desk.session_mut().set_width(self.columns());
         for (i, part) in lesson.parts.iter().enumerate() {
@@ -269,22 +269,17 @@ impl Learner {
             // Input from a file needs no pauses.
             let has_more = lesson.parts.len() > i + 1;
             if self.editor.is_some() && has_more && matches!(part, PagePart::Session(_)) && self.pause(&desk)? {
-                return Ok(ExerciseEnd::Quit);
+                return Ok(true);
             }
         }
-        for exercise in &lesson.exercises {
-            if progress.has(lesson, exercise) {
-                self.remark(&format!("Exercise: {} (done before)", exercise.title));
-            }
-            match self.exercise(exercise)? {
-                ExerciseEnd::Solved => progress.add(lesson, exercise),
-                ExerciseEnd::Skipped => {}
-                ExerciseEnd::Quit => return Ok(ExerciseEnd::Quit),
-            }
+        Ok(false)
+    }
+
+    /// Keeps what the learner does, if that was asked for.
+    fn note(&mut self, lesson: &Lesson, index: usize, event: Event) {
+        if let Some(report) = &mut self.report {
+            report.add(&Record::new(lesson, index, event));
         }
-        let done = lesson.exercises.iter().filter(|exercise| progress.has(lesson, exercise)).count();
-        self.remark(&format!("Lesson {number}: {done} of {} exercises done.", lesson.exercises.len()));
-        Ok(ExerciseEnd::Solved)
     }
 
     /// Waits for Enter. Runs what is typed before it in the session of the lesson. Returns whether to quit.
@@ -385,12 +380,13 @@ impl Learner {
         Ok(())
     }
 
-    fn exercise(&mut self, exercise: &Exercise) -> rustyline::Result<ExerciseEnd> {
+    fn exercise(&mut self, lesson: &Lesson, index: usize, exercise: &Exercise) -> rustyline::Result<ExerciseEnd> {
         self.heading(&format!("Exercise: {}", exercise.title))?;
         'anew: loop {
             // Without a handler, Ctrl-C ends the program immediately, which is acceptable here.
             let listen = |session: &Session| drop(flag::register(SIGINT, session.interrupt_flag()));
             let mut attempt = exercise.begin_watched(self.language, self.live(), Rc::new(listen));
+            self.note(lesson, index, Event::Begin(self.language));
             attempt.desk.session_mut().set_width(self.columns());
             for part in &exercise.task {
                 self.part(part, &attempt.desk)?;
@@ -412,6 +408,7 @@ impl Learner {
                     ":hint" => {
                         match hints.next() {
                             Some(parts) => {
+                                self.note(lesson, index, Event::Hint);
                                 for part in parts {
                                     self.part(part, &attempt.desk)?;
                                 }
@@ -421,6 +418,7 @@ impl Learner {
                         None
                     }
                     ":solution" => {
+                        self.note(lesson, index, Event::Solution);
                         // Runs in a separate session, so that the learner's own is not affected.
                         let aside = Desk::new(self.language, Vec::new(), self.live());
                         aside.session_mut().set_width(self.columns());
@@ -430,7 +428,10 @@ impl Learner {
                         None
                     }
                     ":again" => continue 'anew,
-                    ":skip" => return Ok(ExerciseEnd::Skipped),
+                    ":skip" => {
+                        self.note(lesson, index, Event::Skip);
+                        return Ok(ExerciseEnd::Skipped);
+                    }
                     line if is_quit(line) => return Ok(ExerciseEnd::Quit),
                     line if line.starts_with(':') && !is_known_command(line) => {
                         let near = nearest(line, COMMANDS).map(|near| format!("; did you mean {near}?"));
@@ -438,7 +439,12 @@ impl Learner {
                         None
                     }
                     line => match command_of(line) {
-                        Some(command) => attempt.command(&mut self.console(), command),
+                        Some(command) => {
+                            let verdict = attempt.command(&mut self.console(), command);
+                            let name = verdict.as_ref().map_or("step", Verdict::name).to_owned();
+                            self.note(lesson, index, Event::Answer { source: command.to_owned(), verdict: name });
+                            verdict
+                        }
                         None => {
                             let source = match self.read_rest(&attempt.desk, line.to_owned()) {
                                 Err(ReadlineError::Interrupted) => continue,
@@ -449,6 +455,9 @@ impl Learner {
                             if let Some(error) = &outcome.error {
                                 complain_marked(self.screen, &describe(error, &source, None));
                             }
+                            // An input that failed may still have changed something.
+                            let name = verdict.as_ref().map_or("error", Verdict::name).to_owned();
+                            self.note(lesson, index, Event::Answer { source, verdict: name });
                             verdict
                         }
                     },

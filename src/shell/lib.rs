@@ -15,13 +15,15 @@ mod pager;
 mod past;
 mod progress;
 mod prompt;
+mod publish;
 mod screen;
 mod script;
 mod test;
 
 pub use files::{Conversion, DiffForm, ReportForm, Reporting, Sort, convert, diff, inspect};
-pub use learn::{Learning, learn};
+pub use learn::{Learning, Marking, learn, mark};
 pub use prompt::{PromptOptions, prompt};
+pub use publish::{Publication, publish};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
 pub use script::{run_code, run_each_statement, run_file, run_standard_input};
 pub use session::Language;

@@ -50,7 +50,7 @@ impl Page {
             "script" => self.script(request.language()?),
             "restart" => Ok(self.restart()),
             "lessons" => Ok(teaching::list()),
-            "lesson" => teaching::lesson(request.text("name")?, request.language()?, &*self.stage.files),
+            "lesson" => self.lesson(request),
             "attempt" => self.attempt(request),
             "try" => self.try_answer(request),
             "leave" => Ok(self.leave()),
@@ -132,10 +132,18 @@ impl Page {
         }
     }
 
+    fn lesson(&self, request: &Request) -> Parsed<Value> {
+        let name = request.text("name")?;
+        match request.optional("text") {
+            Some(page) => teaching::lesson_of_others(name, page),
+            None => teaching::lesson(name, request.language()?, &*self.stage.files),
+        }
+    }
+
     fn attempt(&mut self, request: &Request) -> Parsed<Value> {
         let (name, exercise, language) = (request.text("name")?, request.number("exercise")?, request.language()?);
         self.leave();
-        let trial = Trial::begin(name, exercise, language, self.stage.another())?;
+        let trial = Trial::begin(name, request.optional("text"), exercise, language, self.stage.another())?;
         let given = trial.given();
         self.trial = Some(trial);
         Ok(given)

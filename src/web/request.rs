@@ -20,6 +20,11 @@ impl Request {
         self.0.get(name).and_then(Value::as_str).ok_or_else(|| format!("a request needs a string \"{name}\""))
     }
 
+    /// Returns the text of a field that may be left out.
+    pub(crate) fn optional(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
     pub(crate) fn number(&self, name: &str) -> Parsed<usize> {
         let number = self.0.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
         number.ok_or_else(|| format!("this request needs a whole number \"{name}\""))

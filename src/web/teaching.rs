@@ -4,16 +4,63 @@ use super::request::{Parsed, named};
 use super::stage::{Files, Stage};
 use serde_json::{Value, json};
 use session::assist::completeness;
-use session::lessons::{Attempt, Exercise, Lesson, PagePart, TranslatedInput, command_of, find, lessons, translated};
+use session::lessons::{
+    Attempt, Exercise, Lesson, Mistake, PagePart, TranslatedInput, command_of, find, lessons, read, translated,
+};
+use session::transcript::Example;
 use session::{Completeness, Language, Rehearsal, Session, SessionOptions};
-use std::cell::Ref;
+use std::cell::{Ref, RefCell};
 use std::sync::Arc;
 
 /// The answer to "lessons".
 pub(crate) fn list() -> Value {
     let line =
-        |lesson: &Lesson| json!({ "name": lesson.name, "title": lesson.title, "exercises": lesson.exercises.len() });
+        |lesson: &Lesson| json!({ "name": &lesson.name, "title": lesson.title, "exercises": lesson.exercises.len() });
     json!({ "lessons": lessons().iter().map(line).collect::<Vec<_>>() })
+}
+
+thread_local! {
+    /// The lessons of others that were opened. They stay as long as the page: an attempt borrows its exercise.
+    static OPENED: RefCell<Vec<&'static Lesson>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Reads somebody else's lesson, unless it was read before.
+fn opened(name: &str, page: &str) -> Parsed<&'static Lesson> {
+    let is_it = |lesson: &&&Lesson| lesson.name == name && lesson.page.as_deref() == Some(page);
+    if let Some(lesson) = OPENED.with_borrow(|opened| opened.iter().find(is_it).copied()) {
+        return Ok(lesson);
+    }
+    let told = |mistakes: Vec<Mistake>| {
+        let lines = mistakes.iter().map(|mistake| format!("line {}: {}", mistake.line, mistake.what));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let lesson: &'static Lesson = Box::leak(Box::new(read(name, name, page).map_err(told)?));
+    OPENED.with_borrow_mut(|opened| opened.push(lesson));
+    Ok(lesson)
+}
+
+/// Returns somebody else's lesson as it is written, with the outputs that it records. Nothing in it runs.
+///
+/// # Errors
+/// Fails with everything that is wrong with the page.
+pub(crate) fn lesson_of_others(name: &str, page: &str) -> Parsed<Value> {
+    let lesson = opened(name, page)?;
+    let exercise = |exercise: &Exercise| {
+        let hints: Vec<Value> = exercise.hints.iter().map(|hint| as_written(hint)).collect();
+        let (task, solution) = (as_written(&exercise.task), as_written(&exercise.solution));
+        json!({ "title": exercise.title, "task": task, "hints": hints, "solution": solution })
+    };
+    let exercises: Vec<Value> = lesson.exercises.iter().map(exercise).collect();
+    Ok(json!({ "title": lesson.title, "parts": as_written(&lesson.parts), "exercises": exercises }))
+}
+
+fn as_written(parts: &[PagePart]) -> Value {
+    let line = |example: &Example| json!({ "language": named(example.language), "source": example.source, "output": example.expected });
+    let part = |part: &PagePart| match part {
+        PagePart::Prose(text) => json!({ "prose": text }),
+        PagePart::Session(inputs) => json!({ "session": inputs.python.iter().map(line).collect::<Vec<_>>() }),
+    };
+    parts.iter().map(part).collect()
 }
 
 /// Returns a lesson in a language.
@@ -87,12 +134,19 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Begins exercise number `index`, from 0, of a lesson.
+    /// Begins exercise number `index`, from 0, of a lesson; of somebody else's, whose text is `page`.
     ///
     /// # Errors
     /// Fails if it does not exist.
-    pub(crate) fn begin(name: &str, index: usize, language: Language, stage: Stage) -> Parsed<Trial> {
-        let exercise = named_lesson(name)?.exercises.get(index);
+    pub(crate) fn begin(
+        name: &str,
+        page: Option<&str>,
+        index: usize,
+        language: Language,
+        stage: Stage,
+    ) -> Parsed<Trial> {
+        let lesson = page.map_or_else(|| named_lesson(name), |page| opened(name, page))?;
+        let exercise = lesson.exercises.get(index);
         let exercise = exercise.ok_or_else(|| format!("the lesson {name} has no exercise {index}"))?;
         let options = SessionOptions { live: Some(stage.live()), ..SessionOptions::default() };
         Ok(Trial { attempt: exercise.begin(language, options), stage })

@@ -11,6 +11,7 @@ import { lexer } from '../../docs/play/node_modules/marked/lib/marked.esm.js';
 import { serve } from '../../docs/play/serve.mjs';
 import { pieces } from '../../docs/play/page/signs.js';
 import { Browser, installed } from './browser.mjs';
+import { lessons } from './lessons.mjs';
 import { Person } from './person.mjs';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,6 +31,8 @@ const WORK = `(() => {
 })()`;
 
 const tests = {
+  ...lessons,
+
   async 'a first visit leads to a prompt within a second'({ visitor }) {
     const times = [];
     let best = Infinity;
@@ -262,8 +265,8 @@ const tests = {
     const person = await visitor();
     await person.visit('#/lessons');
     const { page } = person;
-    const lessons = readdirSync(join(PROJECT, 'docs/learn')).filter((name) => name.endsWith('.md')).length;
-    await page.holds(`document.querySelectorAll('#lessons .list li').length === ${lessons}`);
+    const own = readdirSync(join(PROJECT, 'docs/learn')).filter((name) => name.endsWith('.md')).length;
+    await page.holds(`document.querySelectorAll('#lessons .list li').length === ${own}`);
     await shot(page, 'lessons');
     await person.press('What a storage is');
     await page.holds(`document.querySelectorAll('#lessons .exercise').length >= 2`);

@@ -35,10 +35,28 @@ export const reader = new Besides();
 /** The session of whoever does an exercise, which reading on leaves alone. */
 export const trial = new Besides();
 
+/** How long anything of somebody else's lesson may run, in milliseconds. */
+export const LIMIT = 30_000;
+
+/** Stops what runs besides the prompt, and says so, unless what this gives is called before the limit. */
+export function stopsIn(besides, tell) {
+  const timer = setTimeout(() => {
+    besides.conversation.stop();
+    tell();
+  }, LIMIT);
+  return () => clearTimeout(timer);
+}
+
 /** The blocks between two headings. */
 export class Section {
   blocks = [];
   #isRunning = false;
+  #isForeign;
+
+  /** What is somebody else's runs for a limited time. */
+  constructor(isForeign = false) {
+    this.#isForeign = isForeign;
+  }
 
   /** Runs everything up to a block, in a fresh session. */
   async runTo(block) {
@@ -46,15 +64,19 @@ export class Section {
     this.#isRunning = true;
     const blocks = this.blocks.slice(0, this.blocks.indexOf(block) + 1);
     blocks.forEach((each) => each.begin());
+    let isStopped = false;
+    const rest = this.#isForeign ? stopsIn(reader, () => { isStopped = true; }) : () => {};
     try {
       reader.conversation.stop();
       await reader.ask({ ask: 'restart' });
       reader.pictures.forget();
-      for (const each of blocks) await each.run();
+      for (const each of blocks) if (!isStopped) await each.run();
+      if (isStopped) block.tell(`Stopped after ${LIMIT / 1000} seconds.`);
     } catch (error) {
       if (!(error instanceof Gone)) throw error;
       block.tell('The session had to be ended. Run it again to begin anew.');
     }
+    rest();
     blocks.forEach((each) => each.end());
     this.#isRunning = false;
   }

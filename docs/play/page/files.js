@@ -2,6 +2,7 @@
 
 import { Gone, unlessGone } from './conversation.js';
 import { button, bytes, download, make } from './dom.js';
+import { openLesson } from './lessons.js';
 
 /** The largest file that is taken: all of it is in memory, and what is loaded from it once more. */
 const LARGEST = 512 * 1024 * 1024;
@@ -23,7 +24,7 @@ export class Files {
       chosen.value = '';
     } });
     const open = button('Open files …', () => chosen.click());
-    place.append(make('p', { class: 'none', text: 'Drop checkpoints, safetensors, npy, npz or GGUF files anywhere. They stay on this machine.' }), open, chosen, this.#list);
+    place.append(make('p', { class: 'none', text: 'Drop checkpoints, safetensors, npy, npz or GGUF files anywhere, or a lesson (.md). They stay on this machine.' }), open, chosen, this.#list);
     this.#listen();
   }
 
@@ -47,8 +48,12 @@ export class Files {
     });
   }
 
-  /** Puts files into the session, says what is in each, and offers the line that loads it. */
+  /** Puts files into the session, says what is in each, and offers the line that loads it. A page of Markdown is a lesson. */
   async take(files) {
+    if (files.length === 1 && /\.(md|markdown)$/i.test(files[0].name)) {
+      await openLesson(files[0]);
+      return;
+    }
     if (document.getElementById('play').hidden) location.hash = '#/';
     for (const file of files) await this.#takeOne(file);
     this.refresh();

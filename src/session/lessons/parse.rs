@@ -9,17 +9,21 @@ use crate::transcript::{Document, Form};
 const RHAI: &str = "rhai";
 
 /// Parses a page.
-pub(super) fn lesson(name: &'static str, page: &str) -> Lesson {
-    let mut lesson = Lesson { name, ..Lesson::default() };
+pub(super) fn lesson(name: &str, key: &str, page: &str) -> Lesson {
+    let mut lesson = Lesson { name: name.to_owned(), key: key.to_owned(), ..Lesson::default() };
     let mut lines = page.lines();
     let mut reader = Reader::default();
     while let Some(line) = lines.next() {
-        if let Some(title) = line.strip_prefix("# ") {
+        if reader.fence.is_some() {
+            reader.line(line);
+        } else if let Some(title) = line.strip_prefix("# ") {
             title.clone_into(&mut lesson.title);
         } else if let Some(title) = line.strip_prefix("## Exercise: ") {
             reader.close(&mut lesson);
             lesson.exercises.push(Exercise { title: title.to_owned(), ..Exercise::default() });
-        } else if let Some(kind) = line.strip_prefix("<!-- ").filter(|kind| *kind != RHAI) {
+        } else if line.starts_with("<!--") && line.ends_with("-->") {
+            // A remark of the author, or an option of the page's tests.
+        } else if let Some(kind) = line.strip_prefix("<!--").map(str::trim).filter(|kind| *kind != RHAI) {
             let text: Vec<_> = lines.by_ref().take_while(|line| *line != "-->").collect();
             if let Some(exercise) = lesson.exercises.last_mut() {
                 exercise.note(kind, &text);
@@ -97,6 +101,10 @@ impl Reader {
             }
             None if line.trim().is_empty() => self.end_paragraph(),
             None => {
+                // Items, headings and quotations stand on lines of their own.
+                if begins_part(line, &self.paragraph) {
+                    self.end_paragraph();
+                }
                 if !self.paragraph.is_empty() {
                     self.paragraph.push(' ');
                 }
@@ -124,6 +132,17 @@ impl Reader {
             None => lesson.parts.extend(parts),
         }
     }
+}
+
+/// Returns whether a line of prose begins a part of its own, after the paragraph so far.
+fn begins_part(line: &str, paragraph: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    let is_number = |word: &str| {
+        word.strip_suffix('.').is_some_and(|digits| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()))
+    };
+    // A line that happens to begin with a number goes on with the paragraph, as in Markdown.
+    let is_numbered = || paragraph.split_whitespace().next().is_some_and(is_number);
+    matches!(word, "-" | "*" | ">" | "1.") || word.starts_with('#') || is_number(word) && is_numbered()
 }
 
 #[cfg(test)]
@@ -186,7 +205,7 @@ So.
 
 </details>
 ";
-        let lesson = lesson("name", page);
+        let lesson = lesson("name", "name", page);
         assert_eq!(lesson.title, "Title");
         assert!(matches!(&lesson.parts[..], [PagePart::Prose(text), PagePart::Session(inputs)]
             if text == "One paragraph." && inputs.python[0].source == "1 + 1" && inputs.rhai[0].source == "2"));
