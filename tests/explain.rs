@@ -153,8 +153,8 @@ fn handles_are_counted() {
         ("let same = t;", "held by 1 handle"),
         ("let s = t.untyped_storage();", "held by 2 handles"),
         ("let v = t[0..2];", "held by 3 handles"),
-        ("t = 0; same = 0;", "held by 3 handles, 1 of them without a name"),
-        ("let l = [v, v.t()];", "held by 4 handles, 1 of them without a name"),
+        ("t = 0; same = 0;", "held by 3 handles, 1 of them unnamed"),
+        ("let l = [v, v.t()];", "held by 4 handles, 1 of them unnamed"),
     ] {
         text_of(&mut session, Language::Rhai, source);
         let drawn = text_of(&mut session, Language::Rhai, "aliases(#{width: 200})");

@@ -409,6 +409,37 @@ fn a_picture_stays_true() {
     assert_eq!(fates(&visit.run("python", "explain(torch.zeros(1))"), ""), [picture(9, true), gone(9)]);
 }
 
+/// Pictures are as wide as the place for them: sentences wrap, and cells go on in the next row.
+#[test]
+fn pictures_fit_their_column() {
+    let mut visit = Visit::new();
+    let run =
+        |source: &str, width: u64| json!({ "ask": "run", "language": "python", "source": source, "width": width });
+    let width_of = |event: &Value| -> f64 {
+        let svg = event["svg"].as_str().unwrap();
+        svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap()
+    };
+    visit.ask(run("x = torch.arange(24).view(4, 6)\ny = x[:, ::2]", 320));
+    for source in ["explain(x.t())", "why_view(x.t(), 24)", "aliases()", "hist(x)", "bits(1.5)", "show_bytes(y)"] {
+        for width in [320, 753, 1600] {
+            let (_, events) = visit.ask(run(source, width));
+            let drawn = width_of(of(&events, "picture")[0]);
+            assert!(drawn <= width as f64 && drawn > 150.0, "{source} is {drawn} wide in {width}");
+        }
+    }
+    // Another width draws all of them again, without a change.
+    let (answer, events) = visit.ask(json!({ "ask": "fit", "width": 500 }));
+    assert_eq!(answer, json!({}));
+    let fitted = of(&events, "refitted");
+    assert_eq!(fitted.len(), 18, "{events:?}");
+    assert!(fitted.iter().all(|event| width_of(event) <= 500.0));
+    assert_eq!(fates(&visit.run("python", "1"), ""), []);
+    // The panel of variables has its own width.
+    let panel = visit.answer(json!({ "ask": "variables", "width": 280 }));
+    let drawn = width_of(&json!({ "svg": panel["storages"][0]["picture"] }));
+    assert!(drawn <= 280.0, "{drawn}");
+}
+
 #[test]
 fn pictures_are_no_holders() {
     let mut visit = Visit::new();

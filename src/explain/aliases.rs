@@ -5,15 +5,16 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::again::Redraw;
+use super::cells::{Cells, Row};
 use super::picture::Picture;
-use super::scene::{Bar, Bars, Block, Ink, Scene, Table, byte_count, counted, list, span};
+use super::scene::{Block, Ink, Scene, Table, byte_count, counted, list, span};
 use super::shown::Shown;
 use tensor::Storage;
 
 /// The minimum size in bytes of a storage to report if variables show less than a tenth of it.
 pub(super) const WORTH_A_WORD: usize = 4096;
-/// Views with more elements than this are compared by their ranges, not byte by byte.
-const COMPARED: i64 = 4096;
+/// The number of cells of a view to look up in another if their layouts alone do not tell what they have in common.
+const COMPARED: u64 = 4096;
 /// The number of variables of a storage to compare with each other.
 const PAIRED: usize = 12;
 
@@ -62,24 +63,9 @@ impl Holder {
         self.storage == *storage || matches!(numbered(&[self.storage.clone(), storage.clone()]).as_slice(), [0, 0])
     }
 
-    /// Counts the bytes that both holders show. `None` if this one has too many.
-    fn common(&self, other: &Holder) -> Option<usize> {
-        let shown = self.shown.as_ref().filter(|shown| shown.layout.numel() <= COMPARED)?;
-        let others = other.shown.as_ref()?;
-        let starts = shown.layout.offsets();
-        let bytes: BTreeSet<i64> = starts.flat_map(|at| at..at.saturating_add(shown.itemsize as i64)).collect();
-        Some(bytes.into_iter().filter(|byte| others.has(self.to_other(*byte, other))).count())
-    }
-
-    /// Translates a byte of this holder's storage to one of another's, which may lie beyond its ends.
-    fn to_other(&self, byte: i64, other: &Holder) -> i64 {
-        byte.saturating_add_unsigned(self.storage.data_ptr() as u64)
-            .saturating_sub_unsigned(other.storage.data_ptr() as u64)
-    }
-
     fn description(&self) -> String {
         let of_view = self.shown.as_ref().map(|shown| format!("{} {}", shown.dtype, list(&shown.layout.sizes)));
-        let from = self.within.filter(|from| *from > 0).map(|from| format!("from its byte {from} on"));
+        let from = self.within.filter(|from| *from > 0).map(|from| format!("from its byte {from}"));
         let class = Some(self.class.clone()).filter(|class| !class.is_empty());
         [class, of_view, from].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -162,7 +148,7 @@ fn scene(holders: &[Holder]) -> Scene {
         has_unnamed |= add(&mut scene, i + 1, group);
     }
     if has_unnamed {
-        scene.note(Ink::Label, "A handle without a name is the base of a view, or is saved in a graph.");
+        scene.note(Ink::Label, "An unnamed handle is a tensor kept alive by a view or by autograd.");
     }
     scene
 }
@@ -177,7 +163,7 @@ pub fn of_storage(number: usize, storage: &Storage, holders: &[Holder]) -> Scene
     scene
 }
 
-/// Adds one storage with its variables. Returns whether the storage has a handle without a name.
+/// Adds one storage with its variables. Returns whether the storage has an unnamed handle.
 fn add(scene: &mut Scene, number: usize, group: &Group) -> bool {
     let (heading, has_unnamed) = describe(number, group);
     scene.heading(heading);
@@ -185,36 +171,44 @@ fn add(scene: &mut Scene, number: usize, group: &Group) -> bool {
     has_unnamed
 }
 
-/// Describes a storage, and returns whether it has a handle without a name.
+/// Describes a storage, and returns whether it has an unnamed handle.
 fn describe(number: usize, group: &Group) -> (String, bool) {
     let (all, unnamed) = handles(&group.holders);
     let nbytes = byte_count(group.nbytes as u64);
     let mut heading = format!("storage #{number}: {nbytes}, held by {}", counted(all as u64, "handle"));
     if unnamed > 0 {
-        heading.push_str(&format!(", {unnamed} of them without a name"));
+        heading.push_str(&format!(", {unnamed} of them unnamed"));
     }
     (heading, unnamed > 0)
 }
 
 /// Adds the variables of one storage.
 fn draw(scene: &mut Scene, group: &Group) {
-    let bar = |holder: &&Holder| {
+    let fact = |holder: &&Holder| {
         let range = holder.range(group.base);
-        Bar {
-            name: holder.name.clone(),
-            text: format!("{}  bytes {}..{}", holder.description(), range.start, range.end),
-            start: range.start as u64,
-            end: range.end as u64,
-            ink: if holder.shown.is_some() { Ink::Shown } else { Ink::Label },
-        }
+        let text = format!("{}  bytes {}..{}", holder.description(), range.start, range.end);
+        (holder.name.clone(), span(if holder.shown.is_some() { Ink::Plain } else { Ink::Label }, text))
     };
-    scene.blocks.push(Block::Bars(Bars { total: group.nbytes as u64, rows: group.holders.iter().map(bar).collect() }));
-    if let Some(table) = overlaps(&group.holders) {
+    scene.blocks.push(Block::Facts(group.holders.iter().map(fact).collect()));
+    let cells = cells(group);
+    cells.draw(scene);
+    if let Some(table) = overlaps(&group.holders, &cells) {
         scene.blocks.push(Block::Table(table));
     }
     if let Some(cost) = cost(group) {
         scene.note(Ink::Fault, cost);
     }
+}
+
+/// Returns the cells that the variables of a storage show.
+fn cells<'h>(group: &Group<'h>) -> Cells<'h> {
+    let row = |holder: &&'h Holder| {
+        let start = holder.storage.data_ptr().saturating_sub(group.base);
+        let [start, end] =
+            [start, start.saturating_add(holder.storage.nbytes())].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
+        Row { name: &holder.name, shown: holder.shown.as_ref(), bytes: start..end }
+    };
+    Cells::new(group.holders.iter().map(row).collect(), group.nbytes)
 }
 
 /// Counts the handles of the storages, both tensors and storages, and the handles that no variable holds.
@@ -232,11 +226,11 @@ fn handles(everyone: &[&Holder]) -> (usize, usize) {
 }
 
 /// Describes the overlap of each pair of variables.
-fn overlaps(here: &[&Holder]) -> Option<Table> {
-    let tensors: Vec<_> = here.iter().filter(|holder| holder.shown.is_some()).take(PAIRED).collect();
+fn overlaps(here: &[&Holder], cells: &Cells) -> Option<Table> {
+    let tensors: Vec<_> = here.iter().enumerate().filter(|(_, holder)| holder.shown.is_some()).take(PAIRED).collect();
     let mut table = Table { head: vec!["pair", "in common"], rows: Vec::new() };
-    for (i, a) in tensors.iter().enumerate() {
-        for b in tensors.iter().skip(i + 1) {
+    for (i, (one, a)) in tensors.iter().enumerate() {
+        for (other, b) in tensors.iter().skip(i + 1) {
             let (left, right) = (a.range(0), b.range(0));
             let crossing = left.start.max(right.start)..left.end.min(right.end);
             let (ink, text) = if a.identity == b.identity {
@@ -244,9 +238,9 @@ fn overlaps(here: &[&Holder]) -> Option<Table> {
             } else if crossing.is_empty() {
                 (Ink::Unused, "nothing".to_owned())
             } else {
-                match a.common(b).or_else(|| b.common(a)) {
-                    Some(0) => (Ink::Unused, "nothing: each lies in the other's gaps".to_owned()),
-                    Some(common) => (Ink::Shared, byte_count(common as u64)),
+                match cells.common(*one, *other, COMPARED) {
+                    Some(0) => (Ink::Unused, "nothing: their elements interleave".to_owned()),
+                    Some(common) => (Ink::Shared, byte_count(common)),
                     None => (Ink::Shared, format!("up to {}", byte_count(crossing.len() as u64))),
                 }
             };

@@ -5,9 +5,9 @@ use super::aliases::Holder;
 use super::bytes::Reading;
 use super::element::brief;
 use super::residents::index_of;
-use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, byte_count, counted, span, tuple};
+use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, byte_count, counted, index_text, span, tuple};
 use super::shown::{Grid, Shown};
-use super::tensors::{Terms, index_text, left_out_note, places_shown, shown_indices, windows};
+use super::tensors::{Terms, left_out_note, places_shown, shown_indices, windows};
 use std::ops::Range;
 use tensor::Memory;
 use tensor::memory::get;
@@ -127,7 +127,7 @@ fn contiguity(shown: &Shown) -> (Ink, String) {
         (None, Some(_)) => (Ink::Good, "yes: C order, the last dimension moves fastest".to_owned()),
         (Some(_), None) => (Ink::Good, "in F order: the first dimension moves fastest".to_owned()),
         (Some((d, stride, step)), Some(_)) => {
-            (Ink::Fault, format!("no: strides[{d}] is {stride}, C order needs {step}"))
+            (Ink::Notable, format!("no: strides[{d}] is {stride}, C order needs {step}"))
         }
     }
 }
@@ -152,7 +152,7 @@ fn use_of_storage(array: &ArrayMemory, shown: &Shown) -> (Ink, String) {
     let mut text = format!("{whole}, bytes {} to {}", range.start, range.end);
     let elements = shown.layout.numel().unsigned_abs();
     if places < elements {
-        text.push_str(&format!("; its {} are in {}", counted(elements, "element"), counted(places, "place")));
+        text.push_str(&format!("; its {} share {}", counted(elements, "element"), counted(places, "cell")));
     }
     (Ink::Plain, text)
 }

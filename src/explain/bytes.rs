@@ -172,7 +172,7 @@ impl Window {
         }
         let number: String = first.iter().map(|byte| format!("{byte:02x}")).collect();
         let (name, which) = if is_little { ("little-endian", "least") } else { ("big-endian", "most") };
-        format!("{name}: the first byte counts {which}; the first {} is 0x{number}", reading.name())
+        format!("{name}: {which} significant byte first; the first {} is 0x{number}", reading.name())
     }
 
     fn has_gaps(&self) -> bool {

@@ -5,6 +5,15 @@ use super::page::{SCRIPT, STYLE, escaped};
 use super::scene::{Block, Scene, Span, Table};
 use super::svg;
 
+/// Fades what scrolls, where it goes on.
+const SCROLL: &str = "\
+document.querySelectorAll('.scroll').forEach(box => {
+  const mark = () => box.classList.toggle('more', box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  box.addEventListener('scroll', mark);
+  new ResizeObserver(mark).observe(box);
+});
+";
+
 const PAGE: &str = "\
 body { background: var(--page); color: var(--plain); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto 4rem; \
 max-width: 1500px; padding: 0 1rem; overflow-wrap: break-word; }
@@ -19,6 +28,7 @@ td:last-child { white-space: normal; min-width: 14rem; }
 p { margin: .4rem 0; } dd span, td span, p span { color: var(--ink); }
 .scroll { overflow-x: auto; margin: .6rem 0; } .scroll:focus-visible { outline: 2px solid var(--label); }
 svg { display: block; }
+.scroll.more { mask-image: linear-gradient(to left, transparent, #000 2rem); }
 html { scroll-padding: 1rem 0 5rem; }
 #told { position: fixed; inset: auto 0 0 0; background: var(--unused-fill); padding: .4rem 1rem; }
 #told:empty { display: none; }
@@ -31,7 +41,7 @@ pub fn draw(scene: &Scene) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
          <style>\n{STYLE}{PAGE}</style>\n<body>\n<h1>{title}</h1>\n<main>\n{sections}</main>\n\
-         <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+         <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}{SCROLL}</script>\n</body>\n</html>\n"
     )
 }
 
@@ -75,7 +85,9 @@ fn block(block: &Block, name: &str) -> String {
         Block::Note(note) => format!("<p>{}</p>\n", inked(note)),
         Block::Heading(text) => format!("<h2>{}</h2>\n", escaped(text)),
         Block::Table(table) => scrolling(rows(table)),
-        picture @ (Block::Strip(_) | Block::Bars(_) | Block::Levels(_)) => scrolling(svg::fragment(picture)),
+        picture @ (Block::Strip(_) | Block::Bars(_) | Block::Levels(_) | Block::Cells(_)) => {
+            scrolling(svg::fragment(picture))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) const STYLE: &str = "\
 .label { --ink: var(--label); --fill: var(--page); }
 .frame { --ink: var(--frame); --fill: var(--page); }
 .shown { --ink: var(--shown); --fill: var(--shown-fill); }
-.shared { --ink: var(--shared); --fill: var(--shared-fill); }
+.shared, .notable { --ink: var(--shared); --fill: var(--shared-fill); }
 .unused { --ink: var(--unused); --fill: var(--unused-fill); }
 .fault, .sign { --ink: var(--fault); --fill: var(--fault-fill); }
 .good, .exponent { --ink: var(--good); --fill: var(--good-fill); }

@@ -21,6 +21,8 @@ pub enum Ink {
     Sign,
     Exponent,
     Mantissa,
+    /// A property worth noticing, which is not a fault.
+    Notable,
     /// A fault, or a change.
     Fault,
     /// A condition that holds, or a call that works.
@@ -39,6 +41,7 @@ impl Ink {
         Ink::Sign,
         Ink::Exponent,
         Ink::Mantissa,
+        Ink::Notable,
         Ink::Fault,
         Ink::Good,
     ];
@@ -56,6 +59,7 @@ impl Ink {
             Ink::Sign => "sign",
             Ink::Exponent => "exponent",
             Ink::Mantissa => "mantissa",
+            Ink::Notable => "notable",
             Ink::Fault => "fault",
             Ink::Good => "good",
         }
@@ -97,6 +101,7 @@ pub enum Block {
     Strip(Strip),
     Bars(Bars),
     Levels(Levels),
+    Cells(CellMap),
 }
 
 /// Rows with the same number of cells, and a header.
@@ -171,6 +176,37 @@ pub struct Bar {
     pub ink: Ink,
 }
 
+/// Which cells of a storage each of several variables shows: a row for each variable, a column for each cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellMap {
+    /// What a column is: `cell` or `byte`.
+    pub unit: &'static str,
+    pub columns: Vec<CellColumn>,
+    /// The rows with their names, each with as many cells as there are columns.
+    pub rows: Vec<(String, Vec<MapCell>)>,
+    /// Whether a column stands for several cells, which have no index to show.
+    pub is_binned: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellColumn {
+    /// The number by which the items of a column are highlighted together, unique in its picture.
+    pub at: i64,
+    /// The number of its first cell.
+    pub cell: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapCell {
+    pub ink: Ink,
+    /// The index of the element there.
+    pub text: String,
+    /// The sign that replaces the text if there is no room for it.
+    pub sign: char,
+    /// A sentence for tooltips and screen readers.
+    pub about: String,
+}
+
 /// Numbers as heights or shades, in rows with the same number of cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
@@ -217,6 +253,36 @@ fn combine(cells: &[Level]) -> Level {
         }
     }
     Level::Of(sum / cells.len().max(1) as f32)
+}
+
+impl CellMap {
+    /// Returns the map as a strip, with an index in every cell.
+    pub(crate) fn strip(&self) -> Strip {
+        let mut ruler = Lane::ruler(self.unit);
+        for column in &self.columns {
+            ruler.push_at(column.at, Ink::Label, column.cell.to_string(), String::new());
+        }
+        let lane = |(name, cells): &(String, Vec<MapCell>)| {
+            let mut lane = Lane::framed(name.as_str());
+            for (column, cell) in self.columns.iter().zip(cells) {
+                lane.push_at(column.at, cell.ink, cell.text.as_str(), cell.about.clone());
+            }
+            lane
+        };
+        Strip { lanes: std::iter::once(ruler).chain(self.rows.iter().map(lane)).collect() }
+    }
+
+    /// Returns how many columns fit into a row of `most`: all of them, or else a power of two.
+    pub(crate) fn per_row(&self, most: usize) -> usize {
+        let most = most.max(1);
+        if self.columns.len() <= most { self.columns.len().max(1) } else { 1 << most.ilog2() }
+    }
+
+    /// Returns the distance of two numbers above a row of signs, each of which is `wide` times as wide as a digit.
+    pub(crate) fn spacing(&self, wide: f64) -> usize {
+        let digits = self.columns.last().map_or(1, |last| last.cell.to_string().len());
+        (((digits + 1) as f64 / wide).ceil() as usize).next_power_of_two().max(8)
+    }
 }
 
 impl Scene {
@@ -344,6 +410,16 @@ impl Strip {
 /// Formats sizes, strides and indices: `[2, 3]`.
 pub(crate) fn list(numbers: &[i64]) -> String {
     format!("{numbers:?}")
+}
+
+/// Formats an index for a cell: `0,2`.
+pub(crate) fn index_text(index: &[i64]) -> String {
+    if index.is_empty() {
+        // A 0-dimensional tensor has one element with an empty index.
+        return "( )".to_owned();
+    }
+    let parts: Vec<_> = index.iter().map(i64::to_string).collect();
+    parts.join(",")
 }
 
 /// Formats numbers as a tuple, as NumPy shows shapes and strides.

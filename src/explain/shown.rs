@@ -108,7 +108,7 @@ fn in_bytes(layout: &Layout, itemsize: usize) -> Layout {
     }
 }
 
-fn gcd(a: i64, b: i64) -> i64 {
+pub(super) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, a % b);

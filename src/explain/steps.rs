@@ -28,7 +28,7 @@ pub fn table(tensor: &Tensor) -> Option<Table> {
         ]);
     };
     let start = Stage { layout: &first.before, dtype: first.dtype };
-    row("base", &start, if first.is_cut { "earlier steps were dropped" } else { "the start" }.to_owned());
+    row("base", &start, if first.is_cut { "earlier steps were dropped" } else { "the first tensor" }.to_owned());
     for (i, step) in steps.iter().enumerate() {
         let before = Stage { layout: &step.before, dtype: step.dtype };
         let after = match steps.get(i + 1) {
@@ -167,10 +167,26 @@ fn sliced(old: &Layout, new: &Layout) -> Option<String> {
         parts.push(match (step, *size) {
             (_, 0) => format!("nothing of dimension {d}"),
             (1, size) => format!("indices {start} to {} of dimension {d}", start + size - 1),
-            (step, size) => format!("{size} indices of dimension {d}, every {step} from {start} on"),
+            (step, size) => format!("{size} indices of dimension {d}: every {} index, from {start}", ordinal(step)),
         });
     }
     (ahead == 0 && !shifted_only).then(|| parts.join("; "))
+}
+
+/// `second`, `third`, … `12th`.
+fn ordinal(number: i64) -> String {
+    match number {
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        4 => "fourth".to_owned(),
+        5 => "fifth".to_owned(),
+        _ => match (number % 10, number % 100 / 10) {
+            (1, tens) if tens != 1 => format!("{number}st"),
+            (2, tens) if tens != 1 => format!("{number}nd"),
+            (3, tens) if tens != 1 => format!("{number}rd"),
+            _ => format!("{number}th"),
+        },
+    }
 }
 
 /// Describes a reshape: other sizes over the same elements in the same order.
@@ -197,7 +213,7 @@ mod tests {
             (layout(&[3, 1, 4], &[4, 4, 1], 0), "1 dimension of size 1 added"),
             (layout(&[2, 3, 4], &[0, 4, 1], 0), "dimension 0 repeats one element 2 times, with stride 0"),
             (layout(&[3, 2], &[4, 1], 1), "indices 1 to 2 of dimension 1"),
-            (layout(&[2, 4], &[8, 1], 0), "2 indices of dimension 0, every 2 from 0 on"),
+            (layout(&[2, 4], &[8, 1], 0), "2 indices of dimension 0: every second index, from 0"),
             (layout(&[2, 2], &[4, 1], 5), "indices 1 to 2 of dimension 0; indices 1 to 2 of dimension 1"),
             (layout(&[2, 6], &[6, 1], 0), "the same elements in the same order, other sizes"),
             (layout(&[9], &[1], 2), "other sizes, strides or offset over the same storage"),
@@ -206,6 +222,8 @@ mod tests {
             let told = in_words(&Stage { layout: &base, dtype }, &Stage { layout: &after, dtype });
             assert_eq!(told, wanted, "{after:?}");
         }
+        let ordinals = [3, 7, 11, 12, 21, 112, 122, 1003].map(ordinal);
+        assert_eq!(ordinals, ["third", "7th", "11th", "12th", "21st", "112th", "122nd", "1003rd"]);
         assert_eq!(read_as(DType::Float, DType::Byte), "each float32 read as 4 of uint8");
         assert_eq!(read_as(DType::Byte, DType::Short), "every 2 of uint8 read as one int16");
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::page::{SCRIPT, STYLE, escaped};
-use super::scene::{Bars, Block, Ink, Item, Level, Levels, Line, Scene, Shape, Strip};
+use super::scene::{Bars, Block, CellMap, Ink, Item, Level, Levels, Line, Scene, Shape, Strip};
 use super::terminal;
 
 /// The width of a picture, in pixels, …
@@ -11,32 +11,51 @@ const WIDTH: f64 = 860.0;
 /// … and of a part of a page, which must fit a screen of 800.
 const PART: f64 = 780.0;
 const MARGIN: f64 = 20.0;
+/// The narrowest and the widest column to draw for.
+const LEAST: f64 = 200.0;
+const MOST: f64 = 2000.0;
+/// The width of a picture in a column of unknown width.
+pub const NATURAL: f64 = WIDTH - 2.0 * MARGIN;
 /// The advance width of a character in the style's fonts, at their size.
 const CHARACTER: f64 = 7.83;
 const LINE: f64 = 20.0;
 const CELL: f64 = 26.0;
 const BAR: f64 = 12.0;
 
+/// The narrowest cell that a sign fits into.
+const NARROW: f64 = 10.0;
+/// The number of rows that a map of cells may take to show its indices, before it shows signs instead.
+const MAP_ROWS: usize = 4;
+/// The shortest bar beside its text; if there is less room, it goes below.
+const SHORT_BAR: f64 = 120.0;
+
 /// Returns the whole picture.
 pub fn draw(scene: &Scene) -> String {
     let mut canvas = Canvas { body: String::new(), y: MARGIN, width: WIDTH, right: WIDTH };
-    let mut text = Scene::new(scene.title.clone());
-    for block in &scene.blocks {
-        match block {
-            Block::Strip(_) | Block::Bars(_) | Block::Levels(_) => {
-                canvas.text(&std::mem::take(&mut text));
-                canvas.block(block);
-            }
-            other => text.blocks.push(other.clone()),
-        }
-    }
-    canvas.text(&text);
+    canvas.scene(scene);
     let (width, height) = (canvas.right, canvas.y + MARGIN);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.0} {height:.0}\" role=\"graphics-document document\" aria-label=\"{0}\">\n\
          <title>{0}</title>\n<style>\n{STYLE}</style>\n\
          <rect width=\"100%\" height=\"100%\" style=\"fill: var(--page)\"/>\n{1}<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>\n",
+        escaped(&scene.title),
+        canvas.body
+    )
+}
+
+/// Draws a picture without margins into a column of a page that already has the style. What cannot be made narrower
+/// makes the picture wider than the column.
+pub fn fitted(scene: &Scene, width: f64) -> String {
+    // Frames reach a little beyond their cells.
+    let width = width.clamp(LEAST, MOST) - 2.0 + 2.0 * MARGIN;
+    let mut canvas = Canvas { body: String::new(), y: 0.0, width, right: MARGIN };
+    canvas.scene(scene);
+    let (width, height) = (canvas.right - MARGIN, canvas.y + 2.0);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"{MARGIN} 0 {width:.0} {height:.0}\" role=\"graphics-document document\" aria-label=\"{0}\">\n\
+         {1}</svg>\n",
         escaped(&scene.title),
         canvas.body
     )
@@ -78,6 +97,7 @@ fn in_words(block: &Block) -> String {
             let cells = |(name, cells): &(String, Vec<Level>)| row(name, cells.iter().map(level).collect());
             std::iter::once("In percent of the range".to_owned()).chain(levels.rows.iter().map(cells)).collect()
         }
+        // The cells of a map speak for themselves.
         _ => Vec::new(),
     };
     rows.join(". ")
@@ -103,11 +123,30 @@ impl Canvas {
         let _ = self.body.write_fmt(element);
     }
 
+    /// Draws all parts of a picture.
+    fn scene(&mut self, scene: &Scene) {
+        let mut text = Scene::new(scene.title.clone());
+        for block in &scene.blocks {
+            match block {
+                Block::Strip(_) | Block::Bars(_) | Block::Levels(_) | Block::Cells(_) => {
+                    self.text(&std::mem::take(&mut text));
+                    self.block(block);
+                }
+                other => text.blocks.push(other.clone()),
+            }
+        }
+        self.text(&text);
+    }
+
     /// Draws a block. For a screen reader it is one image, unless its cells have their own descriptions.
     fn block(&mut self, block: &Block) {
         let speaks =
             |strip: &Strip| strip.lanes.iter().any(|lane| lane.items.iter().any(|item| !item.about.is_empty()));
-        let role = if matches!(block, Block::Strip(strip) if speaks(strip)) { "group" } else { "img" };
+        let role = match block {
+            Block::Cells(_) => "group",
+            Block::Strip(strip) if speaks(strip) => "group",
+            _ => "img",
+        };
         let label =
             if role == "group" { "cells; arrow keys go from one to the next".to_owned() } else { in_words(block) };
         self.put(format_args!("<g role=\"{role}\" aria-label=\"{}\">\n", escaped(&label)));
@@ -115,6 +154,7 @@ impl Canvas {
             Block::Strip(strip) => self.strip(strip),
             Block::Bars(bars) => self.bars(bars),
             Block::Levels(levels) => self.levels(levels),
+            Block::Cells(map) => self.map(map),
             _ => {}
         }
         self.put(format_args!("</g>\n"));
@@ -150,16 +190,73 @@ impl Canvas {
                 ));
             }
             x += width_of(&piece.text);
+            if !text.is_empty() {
+                self.right = self.right.max(x);
+            }
         }
     }
 
-    fn strip(&mut self, strip: &Strip) {
+    /// Returns the width of the names and of a unit, and the number of units in a row.
+    fn measure(&self, strip: &Strip) -> (f64, f64, usize) {
         let names = strip.lanes.iter().map(|lane| width_of(&lane.name)).fold(0.0, f64::max) + 12.0;
         let items = || strip.lanes.iter().flat_map(|lane| &lane.items);
         let needed = |item: &Item| (width_of(&item.text) + 14.0) / item.units as f64;
         let unit = items().map(needed).fold(26.0, f64::max);
         let per_row = ((self.width - 2.0 * MARGIN - names) / unit) as usize;
-        for row in strip.rows(per_row.max(1)) {
+        (names, unit, per_row.max(1))
+    }
+
+    /// Draws the cells of several variables with their indices or, if that takes too many rows, with a sign for each.
+    fn map(&mut self, map: &CellMap) {
+        let strip = map.strip();
+        let (names, unit, per_row) = self.measure(&strip);
+        if !map.is_binned && map.columns.len().div_ceil(per_row) <= MAP_ROWS {
+            self.strip(&strip);
+            return;
+        }
+        let room = self.width - 2.0 * MARGIN - names;
+        let per_row = map.per_row((room / NARROW) as usize);
+        let unit = (room / per_row as f64).clamp(NARROW, unit.min(CELL));
+        let spacing = map.spacing(unit / CHARACTER);
+        for start in (0..map.columns.len()).step_by(per_row) {
+            let row = start..(start + per_row).min(map.columns.len());
+            let x = |at: usize| MARGIN + names + (at - start) as f64 * unit;
+            let baseline = self.y + LINE / 2.0 + 4.5;
+            let numbers =
+                row.clone().step_by(spacing).filter_map(|at| Some((x(at), map.columns.get(at)?.cell.to_string())));
+            for (x, text) in std::iter::once((MARGIN, map.unit.to_owned())).chain(numbers) {
+                self.put(format_args!("<text class=\"label\" x=\"{x:.1}\" y=\"{baseline:.1}\">{text}</text>\n"));
+                self.right = self.right.max(x + width_of(&text));
+            }
+            self.y += LINE;
+            for (name, cells) in &map.rows {
+                let baseline = self.y + CELL / 2.0 + 4.5;
+                self.put(format_args!(
+                    "<text class=\"label\" x=\"{MARGIN}\" y=\"{baseline:.1}\">{}</text>\n",
+                    escaped(name)
+                ));
+                for at in row.clone() {
+                    let (Some(column), Some(cell)) = (map.columns.get(at), cells.get(at)) else { continue };
+                    let item = Item {
+                        units: 1,
+                        ink: cell.ink,
+                        text: cell.sign.to_string(),
+                        tints: Vec::new(),
+                        at: Some(column.at),
+                        about: cell.about.clone(),
+                    };
+                    self.item(&item, true, [x(at), self.y, unit, CELL]);
+                }
+                self.y += CELL;
+            }
+            self.right = self.right.max(x(row.end) + 2.0);
+            self.y += 12.0;
+        }
+    }
+
+    fn strip(&mut self, strip: &Strip) {
+        let (names, unit, per_row) = self.measure(strip);
+        for row in strip.rows(per_row) {
             for lane in &row.lanes {
                 let height = if lane.is_framed { CELL } else { LINE };
                 let baseline = self.y + height / 2.0 + 4.5;
@@ -215,12 +312,17 @@ impl Canvas {
     fn bars(&mut self, bars: &Bars) {
         let names = bars.rows.iter().map(|bar| width_of(&bar.name)).fold(0.0, f64::max) + 12.0;
         let texts = bars.rows.iter().map(|bar| width_of(&bar.text)).fold(0.0, f64::max) + 16.0;
-        let start = MARGIN + names + texts;
-        let room = (self.width - MARGIN - start).max(120.0);
+        let beside = self.width - 2.0 * MARGIN - names - texts;
+        let is_below = beside < SHORT_BAR;
+        let (start, room) = match is_below {
+            true => (MARGIN + names, (self.width - 2.0 * MARGIN - names).max(SHORT_BAR)),
+            false => (MARGIN + names + texts, beside),
+        };
         // A bar that exceeds the whole is drawn up to its end.
         let scale = |at: u64| (at as f64 / bars.total.max(1) as f64).min(1.0) * room;
         for bar in &bars.rows {
             let baseline = self.y + LINE / 2.0 + 4.5;
+            self.y += if is_below { LINE } else { 0.0 };
             let top = self.y + (LINE - BAR) / 2.0;
             let text = MARGIN + names;
             // Even the shortest range stays visible.
@@ -237,7 +339,7 @@ impl Canvas {
             ));
             self.y += LINE;
         }
-        self.right = self.right.max(start + room + 2.0);
+        self.right = self.right.max(start + room + 2.0).max(MARGIN + names + texts);
         self.y += 8.0;
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::aliases::{Holder, WORTH_A_WORD};
 use super::element::brief;
 use super::residents::{index_of, place_at, residents};
-use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, list, span};
+use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, index_text, list, span};
 use crate::format::float_repr;
 use tensor::form::{Form, Quantizer};
 use tensor::memory::get;
@@ -156,15 +156,15 @@ fn contiguity(layout: &Layout) -> (Ink, String) {
     let mut step = 1i64;
     for (d, (&size, &stride)) in layout.sizes.iter().zip(&layout.strides).enumerate().rev() {
         if size != 1 && stride != step {
-            let mut text = format!("no: stride({d}) is {stride}, contiguous order needs {step}");
+            let mut text = format!("no: stride({d}) is {stride}, contiguous needs {step}");
             let format =
                 [MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d].into_iter().find(|f| f.describes(layout));
             if let Some(format) = format {
-                text.push_str(&format!("; contiguous in torch.{}", format.name()));
+                text.push_str(&format!(". Contiguous in torch.{}", format.name()));
             } else if layout.is_non_overlapping_and_dense() {
-                text.push_str("; dense, but in another order");
+                text.push_str(". No gaps, but stored in another order");
             }
-            return (Ink::Fault, text);
+            return (Ink::Notable, text);
         }
         step = step.saturating_mul(size);
     }
@@ -178,7 +178,7 @@ fn storage_in_words(view: &View) -> String {
     let mut text = format!("{}, room for {elements}", byte_count(nbytes as u64));
     let surplus = nbytes % itemsize;
     if surplus > 0 {
-        text.push_str(&format!(" and {} over", byte_count(surplus as u64)));
+        text.push_str(&format!(" and {} left over", byte_count(surplus as u64)));
     }
     let memory = view.storage.memory();
     match &*memory {
@@ -237,7 +237,7 @@ fn use_of_storage(view: &View) -> (Ink, String) {
     let mut text = format!("{whole}, bytes {start} to {end}");
     let elements = view.numel().unsigned_abs();
     if places < elements {
-        text.push_str(&format!("; its {} are in {}", counted(elements, "element"), counted(places, "place")));
+        text.push_str(&format!("; its {} share {}", counted(elements, "element"), counted(places, "cell")));
     }
     // Worth a note: a small slice keeps a large storage alive.
     if shown > 0 && nbytes as u64 / shown >= 10 && nbytes >= WORTH_A_WORD {
@@ -485,15 +485,6 @@ fn strip(view: &View, windows: &[Range<i64>], total: i64, with_bytes: bool, sign
     lanes.extend(memory.as_ref().map(|_| values));
     lanes.extend(memory.filter(|_| with_bytes).map(|_| bytes));
     Strip { lanes }
-}
-
-pub(super) fn index_text(index: &[i64]) -> String {
-    if index.is_empty() {
-        // A 0-dimensional tensor has one element with an empty index.
-        return "( )".to_owned();
-    }
-    let parts: Vec<_> = index.iter().map(i64::to_string).collect();
-    parts.join(",")
 }
 
 /// Returns the bytes of an element in hexadecimal, lowest address first.

@@ -1,6 +1,6 @@
 //! Draws a scene as lines of text of a given width, each span with its ink. Writes nothing.
 
-use super::scene::{Bars, Block, Ink, Item, Level, Levels, Line, Scene, Shape, Span, Strip, Table, span};
+use super::scene::{Bars, Block, CellMap, Ink, Item, Level, Levels, Line, Scene, Shape, Span, Strip, Table, span};
 
 /// The minimum width to draw for.
 const NARROWEST: usize = 20;
@@ -30,6 +30,7 @@ pub fn draw(scene: &Scene, width: usize) -> Vec<Line> {
             Block::Strip(strip) => draw_strip(&mut lines, strip, width),
             Block::Bars(bars) => draw_bars(&mut lines, bars, width),
             Block::Levels(levels) => draw_levels(&mut lines, levels, width),
+            Block::Cells(map) => draw_map(&mut lines, map, width),
         }
     }
     for line in &mut lines {
@@ -133,15 +134,49 @@ fn draw_table(lines: &mut Vec<Line>, table: &Table, width: usize) {
 
 /// Draws framed cells, in as many rows as the width requires.
 fn draw_strip(lines: &mut Vec<Line>, strip: &Strip, width: usize) {
+    let (names, unit, per_row) = measure(strip, width);
+    for row in strip.rows(per_row) {
+        draw_row(lines, &row, names, unit);
+    }
+}
+
+/// Returns the width of the names and of a unit, and the number of units in a row.
+fn measure(strip: &Strip, width: usize) -> (usize, usize, usize) {
     let names = strip.lanes.iter().map(|lane| columns(&lane.name)).max().unwrap_or_default();
     let items = || strip.lanes.iter().flat_map(|lane| &lane.items);
     // Every unit has the same number of columns, plus one for the line after it.
     let needed = |item: &Item| (columns(&item.text) + 3).div_ceil(item.units);
     let unit = items().map(needed).max().unwrap_or_default().max(2);
     let room = width.saturating_sub(names + 2);
-    let per_row = (room / unit).max(1);
-    for row in strip.rows(per_row) {
-        draw_row(lines, &row, names, unit);
+    (names, unit, (room / unit).max(1))
+}
+
+/// Draws the cells of several variables with their indices. If that takes more than two rows, draws a sign for each.
+fn draw_map(lines: &mut Vec<Line>, map: &CellMap, width: usize) {
+    let strip = map.strip();
+    let (names, _, per_row) = measure(&strip, width);
+    if !map.is_binned && map.columns.len() <= 2 * per_row {
+        draw_strip(lines, &strip, width);
+        return;
+    }
+    let per_row = map.per_row(width.saturating_sub(names + 2));
+    let spacing = map.spacing(1.0);
+    for start in (0..map.columns.len()).step_by(per_row) {
+        let mut ruler = String::new();
+        for column in map.columns.iter().skip(start).take(per_row).step_by(spacing) {
+            ruler.push_str(&format!("{:<spacing$}", column.cell));
+        }
+        lines.push(vec![span(Ink::Label, format!("{:<names$}  {ruler}", map.unit))]);
+        for (name, cells) in &map.rows {
+            let mut line = vec![span(Ink::Label, format!("{name:<names$}  "))];
+            for cell in cells.iter().skip(start).take(per_row) {
+                match line.last_mut().filter(|last| last.ink == cell.ink) {
+                    Some(last) => last.text.push(cell.sign),
+                    None => line.push(span(cell.ink, cell.sign)),
+                }
+            }
+            lines.push(line);
+        }
     }
 }
 

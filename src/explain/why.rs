@@ -51,8 +51,7 @@ pub fn shape(view: &View, shape: &[i64]) -> Result<Scene> {
             if let Some(fault) = layout.view_fault(&sizes) {
                 let heading = format!("No: dimension {} of {}", fault.dim, list(&sizes));
                 broken(&mut scene, layout, &sizes, fault, &heading, "tensor");
-                let legend = "place counts elements of the storage; ! marks a step that differs from the first";
-                scene.note(Ink::Label, legend);
+                scene.note(Ink::Label, "! marks a step that differs from the first");
                 list_alternatives(&mut scene, view, &sizes, fault);
             }
         }
@@ -71,7 +70,7 @@ fn count_of(layout: &Layout, shape: &[i64]) -> String {
     let known = shape.iter().filter(|size| **size >= 0).try_fold(1i64, |product, size| product.checked_mul(*size));
     match known {
         Some(known) if shape.contains(&-1) => {
-            format!("The tensor has {has}, which the known sizes, {known} together, do not divide.")
+            format!("The tensor has {has}, which {known}, the product of the known sizes, does not divide.")
         }
         Some(known) => format!("The tensor has {has}, the shape needs {known}."),
         None => format!("The tensor has {has}, the shape needs more than 64 bits can count."),
@@ -89,7 +88,7 @@ pub(super) fn merging(scene: &mut Scene, layout: &Layout, name: fn(usize) -> Str
         scene.note(Ink::Plain, why);
         return;
     }
-    scene.heading("Which dimensions share one stride");
+    scene.heading("Which neighbouring dimensions can merge");
     let mut table =
         Table { head: vec!["dimensions", "stride of the left", "size * stride of the right", "so"], rows: vec![] };
     let dims: Vec<(i64, i64)> = layout.sizes.iter().copied().zip(layout.strides.iter().copied()).collect();
@@ -100,7 +99,7 @@ pub(super) fn merging(scene: &mut Scene, layout: &Layout, name: fn(usize) -> Str
         let (Some(&(_, stride)), Some(&(size, step))) = (dims.get(left), dims.get(right)) else { continue };
         let needed = size.saturating_mul(step);
         let (ink, so) = if stride == needed {
-            (Ink::Good, "equal: one chunk".to_owned())
+            (Ink::Good, "equal: they merge".to_owned())
         } else {
             (Ink::Fault, "not equal: a border".to_owned())
         };
@@ -131,8 +130,8 @@ pub(super) fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: V
         Ink::Fault,
         format!(
             "Dimension {dim} has size {size} and reaches across the border between dimensions {outer} and {inner} of the \
-             {what}. A dimension has one stride, but its neighbours lie {step} apart at first, and {jump} apart from \
-             element {from} to element {to}."
+             {what}. A dimension has one stride, but its first step is {step:+}, the step from element {from} to \
+             {to} is {jump:+}."
         ),
     );
     // Draw neighbours along the dimension: elements at a fixed distance in reading order.
@@ -143,7 +142,8 @@ pub(super) fn broken(scene: &mut Scene, layout: &Layout, sizes: &[i64], fault: V
     let numbers: Vec<i64> = (first..=(border + AROUND).min(last)).map(|i| i * block).collect();
     let mut element = Lane::ruler("element");
     let mut index = Lane::framed("index");
-    let mut place = Lane::framed("place");
+    // An array counts in bytes.
+    let mut place = Lane::framed(if what == "array" { "byte" } else { "cell" });
     let mut steps = Lane::framed("step");
     for (i, &number) in numbers.iter().enumerate() {
         let texts: Vec<_> = index_of(number, &layout.sizes).iter().map(i64::to_string).collect();
@@ -172,7 +172,7 @@ fn list_alternatives(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewF
     scene.heading("What works");
     let mut table = Table { head: vec!["try", "what it does"], rows: vec![] };
     let mut row = |call: String, what: String| table.rows.push(vec![span(Ink::Good, call), span(Ink::Plain, what)]);
-    row(format!("reshape({})", list(sizes)), format!("copies {bytes}; writes no longer reach the tensor"));
+    row(format!("reshape({})", list(sizes)), format!("copies {bytes}; writes do not reach the tensor"));
     row(
         format!("contiguous().view({})", list(sizes)),
         "the same in two steps; keep the result of contiguous()".to_owned(),
@@ -188,7 +188,7 @@ fn list_alternatives(scene: &mut Scene, view: &View, sizes: &[i64], fault: ViewF
         && sorted.compute_stride(sizes).is_some()
     {
         let call = format!("permute({}).view({})", list(&order), list(sizes));
-        row(call, "without a copy, but with the elements in the order of memory".to_owned());
+        row(call, "without a copy, but with the elements in memory order".to_owned());
     }
     scene.blocks.push(Block::Table(table));
 }
@@ -297,7 +297,7 @@ fn list_dtype_views(scene: &mut Scene, view: &View, dtype: DType) {
             row(format!("view(1).view({name})"), "gives the element a dimension, whose size can change");
         }
         _ if is_lazy && works(Layout::contiguous(view.sizes())) => {
-            row(format!("{resolve}.view({name})"), "copies what the lazy bit means");
+            row(format!("{resolve}.view({name})"), "copies, and applies the lazy bit");
         }
         Some(_) if works(Layout::contiguous(view.sizes())) => {
             row(format!("contiguous().view({name})"), "copies: offset 0, and stride(-1) is 1");
@@ -308,15 +308,15 @@ fn list_dtype_views(scene: &mut Scene, view: &View, dtype: DType) {
             let cut = view.layout.slice(last, None, Some(kept), 1);
             let sizes = cut.sizes.clone();
             if works(cut) {
-                row(format!("[..., :{kept}].view({name})"), "leaves out what is left over, without a copy");
+                row(format!("[..., :{kept}].view({name})"), "drops the remainder, without a copy");
             } else if works(Layout::contiguous(&sizes)) {
-                row(format!("[..., :{kept}].contiguous().view({name})"), "leaves out what is left over, and copies");
+                row(format!("[..., :{kept}].contiguous().view({name})"), "drops the remainder, and copies");
             }
         }
         _ => {}
     }
     if !dtype.is_quantized() {
-        row(format!("to({name})"), "converts every value; the bytes become others");
+        row(format!("to({name})"), "converts every value; the bytes change");
     }
     if !table.rows.is_empty() {
         scene.heading("What works");

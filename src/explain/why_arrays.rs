@@ -46,7 +46,7 @@ pub fn reshape(array: &ArrayMemory, shape: &[i64]) -> Result<Scene> {
     interrupt::check()?;
     let Ok(sizes) = infer_size(shape, layout.numel()) else {
         let has = counted(layout.numel().unsigned_abs(), "element");
-        scene.note(Ink::Fault, format!("No: the array has {has}, and {} needs another number.", tuple(shape)));
+        scene.note(Ink::Fault, format!("No: the array has {has}, and {} needs a different number.", tuple(shape)));
         return Ok(scene);
     };
     if sizes.as_slice() != shape {
@@ -87,7 +87,7 @@ pub fn reshape(array: &ArrayMemory, shape: &[i64]) -> Result<Scene> {
                 );
                 scene.note(
                     Ink::Label,
-                    "place counts bytes of the storage from its start; ! marks a step that differs from the first",
+                    "byte counts from the start of the storage; ! marks a step that differs from the first",
                 );
             }
             alternatives(
@@ -95,7 +95,7 @@ pub fn reshape(array: &ArrayMemory, shape: &[i64]) -> Result<Scene> {
                 vec![
                     (
                         format!("reshape({})", tuple(&sizes)),
-                        format!("copies {}; writes no longer reach the array", bytes(array)),
+                        format!("copies {}; writes do not reach the array", bytes(array)),
                     ),
                     (
                         format!("reshape({}, copy=False)", tuple(&sizes)),
@@ -146,7 +146,7 @@ pub fn dtype(array: &ArrayMemory, dtype: DType, name: &str) -> Scene {
         return scene;
     }
     scene.note(Ink::Fault, "No: the size of elements can only change along a last axis without gaps.");
-    let astype = (format!("astype({name})"), "converts every value; the bytes become others".to_owned());
+    let astype = (format!("astype({name})"), "converts every value; the bytes change".to_owned());
     let copied =
         Some((format!("copy().view({name})"), format!("copies {}, so that strides[-1] is {old}", bytes(array))));
     let fits = layout.sizes.last().is_some_and(|size| size.saturating_mul(old) % new == 0);
@@ -204,7 +204,7 @@ pub fn tensor(array: &ArrayMemory) -> Scene {
         true => format!(".astype('={}')", array.dtype_name.trim_start_matches(['<', '>'])),
         false => ".copy()".to_owned(),
     };
-    let what = format!("from_numpy() takes the copy of {}; writes no longer reach the array", bytes(array));
+    let what = format!("from_numpy() takes the copy of {}; writes do not reach the array", bytes(array));
     let mut rows = vec![(copy, what)];
     if is_reversed && !is_odd && !array.swapped {
         let dims = layout.strides.iter().zip(&layout.sizes).map(|(&stride, &count)| stride < 0 && count > 0);
@@ -212,7 +212,7 @@ pub fn tensor(array: &ArrayMemory) -> Scene {
         let slices: Vec<&str> = dims.iter().map(|is_back| if *is_back { "::-1" } else { ":" }).collect();
         let axes = dims.iter().enumerate().filter(|(_, is_back)| **is_back).filter_map(|(d, _)| i64::try_from(d).ok());
         let (turned, axes) = (format!("[{}]", slices.join(", ")), list(&axes.collect::<Vec<_>>()));
-        rows.push((turned, "from_numpy() takes this view: the same bytes, in the order of memory".to_owned()));
+        rows.push((turned, "from_numpy() takes this view: the same bytes, in memory order".to_owned()));
         rows.push((
             format!("flip({axes}) of that tensor"),
             "the elements in the order of this array; flip() copies".to_owned(),

@@ -233,7 +233,7 @@ fn style_of(ink: Ink) -> Style {
         Ink::Title => Style::new().bold(),
         Ink::Label | Ink::Frame | Ink::Unused => Style::new().dimmed(),
         Ink::Shown | Ink::Mantissa => Style::new().cyan(),
-        Ink::Shared => Style::new().yellow(),
+        Ink::Shared | Ink::Notable => Style::new().yellow(),
         Ink::Sign | Ink::Fault => Style::new().red(),
         Ink::Exponent | Ink::Good => Style::new().green(),
     }

@@ -80,9 +80,9 @@ impl ViewFault {
         let Self { dim, outer, inner, needed, step, jump, .. } = *self;
         let stride = layout.strides.get(outer).copied().unwrap_or_default();
         format!(
-            "dimension {dim} of {shape} crosses dimensions {outer} and {inner} of the tensor: stride({outer}) is {stride}, \
-             one step through both needs {needed}; it would walk by {step} and then by {jump}. why_view(t, {shape}) \
-             shows it",
+            "dimension {dim} of {shape} spans dimensions {outer} and {inner} of the tensor, which cannot merge: \
+             stride({outer}) is {stride}, merging needs {needed}. Its first step would be {step:+}, a later one {jump:+}. \
+             why_view(t, {shape}) shows it",
             shape = show(sizes)
         )
     }

@@ -37,7 +37,12 @@ impl Page {
     }
 
     fn answered(&mut self, request: &Request) -> Parsed<Value> {
-        match request.text("ask")? {
+        let asked = request.text("ask")?;
+        // The variables have a column of their own.
+        if let Some(width) = request.width().filter(|_| asked != "variables") {
+            self.stage.set_column(width);
+        }
+        match asked {
             "run" => self.run(request),
             "choose" => self.choose(request),
             "complete?" => self.is_complete(request),
@@ -45,7 +50,8 @@ impl Page {
             "complete" => self.complete(request),
             "signature" => self.signature(request),
             "help" => Ok(json!({ "text": self.help(request.text("topic")?) })),
-            "variables" => Ok(self.seeing(variables)),
+            "fit" => Ok(self.fit()),
+            "variables" => Ok(self.seeing(|session| variables(session, request.width()))),
             "transcript" => Ok(json!({ "text": self.desk.log().markdown(TITLE)? })),
             "script" => self.script(request.language()?),
             "restart" => Ok(self.restart()),
@@ -80,6 +86,15 @@ impl Page {
             true => Ok(json!({})),
             false => Err("this picture is of an earlier input; run that again to follow its elements".to_owned()),
         }
+    }
+
+    /// Redraws all pictures for a column that has changed.
+    fn fit(&self) -> Value {
+        self.stage.refit();
+        if let Some(trial) = &self.trial {
+            trial.refit();
+        }
+        json!({})
     }
 
     fn is_complete(&self, request: &Request) -> Parsed<Value> {

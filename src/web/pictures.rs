@@ -1,4 +1,4 @@
-//! The pictures on the page: sent as SVG, and again when their subject changes.
+//! The pictures on the page: sent as SVG as wide as their column, and again when their subject or the column changes.
 
 use super::events::Listener;
 use explain::{Choose, Scene, svg};
@@ -18,46 +18,62 @@ pub(crate) struct Pictures {
     choosable: Option<(u64, Rc<Choose>)>,
     /// The number of the next picture, common to all sessions.
     next: Rc<Cell<u64>>,
+    /// The width of the column for pictures in pixels, common to all sessions.
+    column: Rc<Cell<f64>>,
 }
 
-/// A picture that is redrawn when its subject changes.
+/// A picture that is redrawn when its subject or its column changes.
 struct LivePicture {
     id: u64,
     scene: Scene,
     width: usize,
-    again: Rc<Redraw>,
+    /// `None` for a picture of a moment.
+    again: Option<Rc<Redraw>>,
     /// Whether only the undo history still holds its subject.
     is_gone: bool,
 }
 
 impl Pictures {
-    pub(crate) fn new(next: Rc<Cell<u64>>) -> Pictures {
-        Pictures { shown: VecDeque::new(), choosable: None, next }
+    pub(crate) fn new() -> Pictures {
+        let (next, column) = (Rc::new(Cell::new(1)), Rc::new(Cell::new(svg::NATURAL)));
+        Pictures { shown: VecDeque::new(), choosable: None, next, column }
     }
 
     /// Returns the pictures of another session.
     pub(crate) fn another(&self) -> Pictures {
-        Pictures::new(Rc::clone(&self.next))
+        let (next, column) = (Rc::clone(&self.next), Rc::clone(&self.column));
+        Pictures { shown: VecDeque::new(), choosable: None, next, column }
+    }
+
+    /// Sets the width of the column for the pictures to come, in pixels.
+    pub(crate) fn set_column(&self, width: f64) {
+        self.column.set(width);
+    }
+
+    /// Resends all pictures, as wide as the column.
+    pub(crate) fn refit(&self, listener: &Listener) {
+        for shown in self.shown.iter().filter(|shown| !shown.is_gone) {
+            let picture = Picture::of(shown.scene.clone(), shown.width);
+            self.send(listener, "refitted", shown.id, &picture);
+        }
     }
 
     /// Sends a picture, and remembers it if it can be redrawn.
     pub(crate) fn add(&mut self, picture: &Picture, listener: &Listener) {
         let id = self.next.get();
         self.next.set(id + 1);
-        send(listener, "picture", id, picture);
+        self.send(listener, "picture", id, picture);
         self.choosable = picture.choose.clone().map(|choose| (id, choose)).or(self.choosable.take());
-        if let Some(again) = &picture.again {
-            self.shown.truncate(LIVE - 1);
-            let (scene, width, again) = (picture.scene.clone(), picture.width, Rc::clone(again));
-            self.shown.push_front(LivePicture { id, scene, width, again, is_gone: false });
-        }
+        self.shown.truncate(LIVE - 1);
+        let (scene, width, again) = (picture.scene.clone(), picture.width, picture.again.clone());
+        self.shown.push_front(LivePicture { id, scene, width, again, is_gone: false });
     }
 
     /// Draws a picture again for a chosen item. Returns false if the picture can no longer be asked.
     pub(crate) fn choose(&mut self, id: u64, choice: usize, listener: &Listener) -> bool {
         let chosen = self.choosable.as_ref().filter(|(known, _)| *known == id).and_then(|(_, choose)| choose(choice));
         let Some(picture) = chosen else { return false };
-        send(listener, "redrawn", id, &picture);
+        self.send(listener, "redrawn", id, &picture);
         true
     }
 
@@ -68,17 +84,18 @@ impl Pictures {
 
     /// Resends pictures whose subject has changed or come back, and reports those whose subject is gone.
     pub(crate) fn renew(&mut self, seen: &RedrawContext, listener: &Listener) {
-        self.shown.retain_mut(|shown| match shown.again.draw(seen) {
-            RedrawOutcome::There(Ok(scene)) => {
+        let column = self.column.get();
+        self.shown.retain_mut(|shown| match shown.again.as_ref().map(|again| again.draw(seen)) {
+            Some(RedrawOutcome::There(Ok(scene))) => {
                 if shown.is_gone || scene != shown.scene {
                     let picture = Picture::of(scene, shown.width);
-                    send(listener, "redrawn", shown.id, &picture);
+                    send(listener, "redrawn", shown.id, &picture, column);
                     (shown.scene, shown.is_gone) = (picture.scene, false);
                 }
                 true
             }
-            RedrawOutcome::There(Err(_)) => true,
-            fate => {
+            None | Some(RedrawOutcome::There(Err(_))) => true,
+            Some(fate) => {
                 if !shown.is_gone {
                     send_removed(listener, shown.id);
                     shown.is_gone = true;
@@ -88,9 +105,13 @@ impl Pictures {
         });
     }
 
+    fn send(&self, listener: &Listener, event: &str, id: u64, picture: &Picture) {
+        send(listener, event, id, picture, self.column.get());
+    }
+
     /// Reports that the pictures are no longer redrawn.
     pub(crate) fn forget(&mut self, listener: &Listener) {
-        for shown in self.shown.drain(..).filter(|shown| !shown.is_gone) {
+        for shown in self.shown.drain(..).filter(|shown| !shown.is_gone && shown.again.is_some()) {
             send_removed(listener, shown.id);
         }
     }
@@ -100,7 +121,7 @@ fn send_removed(listener: &Listener, id: u64) {
     listener.send(&json!({ "event": "gone", "id": id }));
 }
 
-fn send(listener: &Listener, event: &str, id: u64, picture: &Picture) {
-    let (svg, alt) = (svg::draw(&picture.scene), picture.text());
+fn send(listener: &Listener, event: &str, id: u64, picture: &Picture, column: f64) {
+    let (svg, alt) = (svg::fitted(&picture.scene, column), picture.text());
     listener.send(&json!({ "event": event, "id": id, "svg": svg, "alt": alt.trim_end() }));
 }

@@ -30,6 +30,11 @@ impl Request {
         number.ok_or_else(|| format!("this request needs a whole number \"{name}\""))
     }
 
+    /// Returns the width of the column for pictures in pixels, if the request names it.
+    pub(crate) fn width(&self) -> Option<f64> {
+        self.0.get("width").and_then(Value::as_f64)
+    }
+
     pub(crate) fn language(&self) -> Parsed<Language> {
         match self.text("language")? {
             "python" => Ok(Language::Python),

@@ -4,7 +4,7 @@ use super::events::Listener;
 use super::pictures::Pictures;
 use session::assist::{Console, Marked};
 use session::{Failure, Language, Live, Picture, Session};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ const COLUMNS: usize = 80;
 impl Stage {
     /// Creates the stage of the page's own session.
     pub(crate) fn new(listener: Listener, files: Rc<dyn Files>) -> Stage {
-        Stage { listener, files, pictures: Rc::new(RefCell::new(Pictures::new(Rc::new(Cell::new(1))))) }
+        Stage { listener, files, pictures: Rc::new(RefCell::new(Pictures::new())) }
     }
 
     /// Creates a stage for another session. Picture numbers continue.
@@ -78,6 +78,16 @@ impl Stage {
     /// Redraws the pictures that a session has changed.
     pub(crate) fn renew(&self, session: &Session) {
         self.pictures.borrow_mut().renew(&session.seen(), &self.listener);
+    }
+
+    /// Sets the width of the column that pictures are drawn for, in pixels.
+    pub(crate) fn set_column(&self, width: f64) {
+        self.pictures.borrow().set_column(width);
+    }
+
+    /// Redraws all pictures, as wide as the column.
+    pub(crate) fn refit(&self) {
+        self.pictures.borrow().refit(&self.listener);
     }
 
     /// Reports that the pictures are no longer redrawn, because their session ends.

@@ -182,6 +182,11 @@ impl Trial {
         worth.map_or_else(|| verdict("error", String::new()), |worth| verdict(worth.name(), worth.text()))
     }
 
+    /// Redraws the pictures for a column that has changed.
+    pub(crate) fn refit(&self) {
+        self.stage.refit();
+    }
+
     /// Ends the exercise.
     pub(crate) fn leave(&self) {
         self.stage.clear();

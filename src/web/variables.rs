@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use session::{MemoryUse, Session, Variable};
 use std::collections::BTreeMap;
 
-/// The answer to "variables".
-pub(crate) fn variables(session: &Session) -> Value {
+/// The answer to "variables". `column` is the width of the panel's pictures in pixels.
+pub(crate) fn variables(session: &Session, column: Option<f64>) -> Value {
+    let column = column.unwrap_or(svg::NATURAL);
     let pictures: BTreeMap<_, _> = session.storages().into_iter().collect();
     let (mut storages, mut others) = (BTreeMap::new(), Vec::new());
     for variable in session.variables() {
@@ -19,7 +20,7 @@ pub(crate) fn variables(session: &Session) -> Value {
         }
     }
     let storage = |(number, (nbytes, rows)): (usize, (usize, Vec<Value>))| {
-        let picture = pictures.get(&number).map(|picture| svg::draw(&picture.scene));
+        let picture = pictures.get(&number).map(|picture| svg::fitted(&picture.scene, column));
         json!({ "label": format!("#{number}"), "nbytes": nbytes, "picture": picture, "variables": rows })
     };
     let storages: Vec<Value> = storages.into_iter().map(storage).collect();

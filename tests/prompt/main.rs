@@ -479,7 +479,7 @@ fn results_are_no_aliases() {
         let text = shell.run(":aliases");
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("1 variable on 1 storage") && words.contains("held by 1 handle"), "{text}");
-        assert!(!text.contains("without a name") && !text.contains('_'), "{text}");
+        assert!(!text.contains("unnamed") && !text.contains('_'), "{text}");
         assert!(!shell.run(":vars").contains("shared with  _"));
     });
 }

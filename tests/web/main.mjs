@@ -196,6 +196,30 @@ const tests = {
     await shot(page, 'pictures-dark', { whole: true });
   },
 
+  async 'pictures are as wide as their column'({ visitor, shot }) {
+    const person = await visitor();
+    await person.visit();
+    const { page } = person;
+    const wide = `[...document.querySelectorAll('.picture .scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1).length`;
+    await page.show({ width: 1280 });
+    await person.enter('x = torch.arange(24).view(4, 6); even = x[:, ::2]; odd = x[:, 1::2]; n = x.numpy()');
+    for (const line of ['explain(x.t())', 'why_view(x.t(), 24)', 'aliases()']) await person.enter(line);
+    assert.equal(await page.value(wide), 0);
+    // Columns light up in every row, with the indices in them.
+    await page.value(`[...document.querySelectorAll('.picture')].at(-1).querySelector('.at[tabindex]').focus()`);
+    const lit = await page.value(`[...document.querySelectorAll('.at.lit text')].map((text) => text.textContent)`);
+    assert.deepEqual(lit, ['0', '0,0', '0,0', '·', '0,0']);
+    // The panel lists an array with the tensors on its bytes, and draws both.
+    await page.holds(`document.querySelectorAll('#variables .storage').length === 1`);
+    await page.value(`document.querySelector('#variables summary').click()`);
+    assert.ok(await page.value(`(() => { const box = document.querySelector('#variables details .scroll'); return box.scrollWidth <= box.clientWidth + 1; })()`));
+    await shot(page, 'fitted', { whole: true });
+    await page.show({ width: 400, height: 800 });
+    await page.holds(`${wide} === 0`);
+    await shot(page, 'fitted-400', { whole: true });
+    assert.deepEqual(await person.faults(), []);
+  },
+
   async 'an endless loop is stopped, and the variables stay'({ visitor, shot }) {
     const person = await visitor();
     await person.visit();

@@ -12,8 +12,8 @@ import { inputsOf, pieces } from './signs.js';
 /** A session besides the prompt's, begun when something needs it. */
 class Besides {
   #conversation = null;
-  pictures = new Pictures();
   ask = (request, onEvents) => this.conversation.ask(request, onEvents);
+  pictures = new Pictures(this.ask);
   /** What is told when the session ended instead of stopping. */
   onLost = () => {};
   onState = () => {};
@@ -74,7 +74,7 @@ export class Section {
       if (isStopped) block.tell(`Stopped after ${LIMIT / 1000} seconds.`);
     } catch (error) {
       if (!(error instanceof Gone)) throw error;
-      block.tell('The session had to be ended. Run it again to begin anew.');
+      block.tell('The session had to be ended. Run it again to start over.');
     }
     rest();
     blocks.forEach((each) => each.end());

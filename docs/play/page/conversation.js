@@ -1,6 +1,8 @@
 // What the page says to a session and hears from it. The session runs in a worker; a worker that does not hear is ended, and
 // another takes its place, with nothing in it. Knows the protocol's form, and not what any request means.
 
+import { column } from './picture.js';
+
 /** How long a session may take to stop, in milliseconds. */
 const PATIENCE = 2000;
 /** How long a first visit waits for the service worker. */
@@ -177,6 +179,8 @@ export class Conversation {
   /** Asks for something; events on the way go to `onEvents`, some at a time. Fails with `Gone` if the session ends before. */
   ask(request, onEvents = () => {}) {
     const runs = RUNS.has(request.ask);
+    // Whatever may draw is told how wide the place for pictures is.
+    if (runs) request = { width: column(), ...request };
     const name = runs ? crypto.getRandomValues(new Uint32Array(4)).join('-') : undefined;
     return this.#send({ request, name }, onEvents, runs);
   }

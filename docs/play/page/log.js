@@ -168,7 +168,7 @@ export class Entry {
         break;
       case 'text': this.#line(event.text, event.role); break;
       case 'picture': this.#put(this.#log.pictures.add(event)); break;
-      case 'redrawn': case 'gone': this.#log.pictures.take([event]); break;
+      case 'redrawn': case 'refitted': case 'gone': this.#log.pictures.take([event]); break;
       case 'warning': this.#put(make('pre', { class: 'output warning', text: event.text })); break;
       case 'note': this.#put(make('p', { class: 'note', text: event.text })); break;
       case 'error': this.#fail(event); break;

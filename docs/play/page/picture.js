@@ -21,11 +21,54 @@ export function drawn(svg) {
   return picture;
 }
 
+/** The width that pictures have at the place where entries stand now, in pixels; nothing where none is in view. */
+export function column() {
+  const entries = document.querySelectorAll('.view:not([hidden]) .entry, #log');
+  return [...entries].find((entry) => entry.clientWidth > 0)?.clientWidth;
+}
+
+/** How long a window must keep its width before pictures are drawn anew, in milliseconds. */
+const SETTLED = 200;
+
+/** Calls back when the width of the window has changed. */
+export function whenResized(callback) {
+  let width = innerWidth;
+  let waiting;
+  addEventListener('resize', () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(callback, SETTLED);
+  });
+}
+
+/** Marks what goes on to the right of its box: it fades there, as a sign that it scrolls. */
+export function mark(box) {
+  box.classList.toggle('more', box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+}
+
+const boxes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));
+
+/** Something that may be wider than its place, in a box that scrolls and says so. */
+export function scrolling(label, ...content) {
+  const box = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, ...content);
+  box.addEventListener('scroll', () => mark(box));
+  boxes.observe(box);
+  return box;
+}
+
 /** The pictures of one session, by their numbers. */
 export class Pictures {
   #shown = new Map();
   /** Called with a picture's number and that of the item that was chosen in it. */
   chosen = () => {};
+
+  /** `ask` reaches the session, which draws them anew for another width. */
+  constructor(ask) {
+    whenResized(() => {
+      if (this.#shown.size > 0) ask({ ask: 'fit', width: column() }, (events) => this.take(events)).catch(() => {});
+    });
+  }
 
   /** A picture that is new. */
   add({ id, svg, alt }) {
@@ -42,31 +85,30 @@ export class Pictures {
     return figure;
   }
 
-  /** One that shows something else now; the cell that has the focus keeps it. */
-  redraw({ id, svg, alt }) {
+  /** One that shows something else now, or the same in another width; the cell that has the focus keeps it. */
+  redraw({ event, id, svg, alt }) {
     const figure = this.#shown.get(id);
     if (!figure) return;
     const cells = () => [...figure.querySelectorAll('.at')];
     const focused = cells().indexOf(document.activeElement);
     this.#put(figure, svg, alt);
+    if (focused >= 0) cells()[focused]?.focus({ preventScroll: true });
+    if (event === 'refitted') return;
     figure.classList.remove('changed');
-    // Without a look at the layout in between, the animation would not begin anew.
+    // Reading the layout in between makes the animation start over.
     void figure.offsetWidth;
     figure.classList.add('changed');
-    if (focused >= 0) cells()[focused]?.focus({ preventScroll: true });
   }
 
-  /** One whose tensor is no longer there: it stays as it was, and says so. */
+  /** One whose tensor no longer exists: it stays as it was, and says so, unless the tensor comes back. */
   gone({ id }) {
-    const figure = this.#shown.get(id);
-    this.#shown.delete(id);
-    figure?.append(make('figcaption', { text: 'As it was: its tensor is no longer there.' }));
+    this.#shown.get(id)?.append(make('figcaption', { text: 'Not updated: this tensor no longer exists.' }));
   }
 
   /** What events say of pictures that are there already. */
   take(events) {
     for (const event of events) {
-      if (event.event === 'redrawn') this.redraw(event);
+      if (event.event === 'redrawn' || event.event === 'refitted') this.redraw(event);
       if (event.event === 'gone') this.gone(event);
     }
   }
@@ -77,10 +119,8 @@ export class Pictures {
   }
 
   #put(figure, svg, alt) {
-    const box = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': firstLine(alt) });
     const picture = drawn(svg);
-    box.append(picture);
-    figure.replaceChildren(box, make('pre', { class: 'unseen', text: alt }));
+    figure.replaceChildren(scrolling(firstLine(alt), picture), make('pre', { class: 'unseen', text: alt }));
     // The parts of a picture speak for themselves; without any, its text does.
     const speaks = picture.querySelector('[role=img], [role=group]');
     if (speaks) figure.lastChild.remove();

@@ -6,7 +6,7 @@ import { button, download, make, show } from './dom.js';
 import { Files } from './files.js';
 import { packed, unpacked } from './link.js';
 import { Log } from './log.js';
-import { Pictures } from './picture.js';
+import { Pictures, whenResized } from './picture.js';
 import { Prompt } from './prompt.js';
 import { show as showVariables } from './variables.js';
 
@@ -28,7 +28,7 @@ const LONG = 8000;
 
 export class Play {
   #conversation;
-  #pictures = new Pictures();
+  #pictures = new Pictures((request, onEvents) => this.#conversation.ask(request, onEvents));
   #log;
   #prompt;
   #files;
@@ -61,6 +61,7 @@ export class Play {
     // Typing is possible at once; what a visitor sees first is what could be typed.
     this.#welcome();
     this.#variables();
+    whenResized(() => this.#variables());
   }
 
   #buttons() {
@@ -141,7 +142,7 @@ export class Play {
   }
 
   async #variables() {
-    const answer = await unlessGone(this.#conversation.ask({ ask: 'variables' }));
+    const answer = await unlessGone(this.#conversation.ask({ ask: 'variables', width: this.#elements.variables.clientWidth - 26 }));
     if (answer) showVariables(this.#elements.variables, answer);
   }
 

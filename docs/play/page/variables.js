@@ -1,7 +1,7 @@
 // The panel of variables: which there are, and which of them stand on the same storage.
 
 import { bytes, make } from './dom.js';
-import { drawn } from './picture.js';
+import { drawn, scrolling } from './picture.js';
 
 const COLUMNS = [['name', 'name'], ['type', 'dtype'], ['size', 'size'], ['stride', 'stride'], ['offset', 'offset']];
 
@@ -20,9 +20,9 @@ function storage({ label, nbytes, picture, variables }, isOpen) {
     make(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : undefined, text: cell(variable[key]) + unit(variable, key) })));
   const table = make('table', {}, make('caption', {}, make('span', { text: `Storage ${label}` }), ' ', make('span', { class: 'size', text: bytes(nbytes) })),
     make('thead', {}, head), make('tbody', {}, ...variables.map(row)));
-  const box = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Storage ${label}` }, table);
+  const box = scrolling(`Storage ${label}`, table);
   const drawing = picture && make('details', { 'data-storage': label, open: isOpen, 'aria-label': `Storage ${label} drawn` }, make('summary', { text: 'Where they lie' }),
-    make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Picture of storage ${label}` }, drawn(picture)));
+    scrolling(`Picture of storage ${label}`, drawn(picture)));
   return make('div', { class: 'storage' }, box, drawing || null);
 }
 

@@ -348,7 +348,7 @@ fn describe_effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String>
             None => format!("`{}`", input.source.trim_end()),
         },
         [first, ..] => {
-            format!("{} inputs from `{}` on", inputs.len(), first.source.lines().next().unwrap_or_default())
+            format!("{} inputs, from `{}`", inputs.len(), first.source.lines().next().unwrap_or_default())
         }
     };
     let listed = |names: &[String]| match names {
@@ -362,7 +362,7 @@ fn describe_effect(name: &str, inputs: &[Entry], undone: &Undone) -> Vec<String>
         quoted(&undone.restored).into_iter().filter(|name| !quoted(&undone.left_out).contains(name)).collect();
     let restored = [kept, settings].concat();
     let (back, gone) = (quoted(&undone.back), quoted(&undone.gone));
-    let state = if name == "undo" { "as before" } else { "as after it" };
+    let state = if name == "undo" { "as before" } else { "changed again" };
     let parts = [(&restored, state), (&back, "back"), (&gone, "gone")];
     let told = parts.into_iter().filter(|(names, _)| !names.is_empty());
     let told: Vec<_> = told

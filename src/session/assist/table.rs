@@ -10,8 +10,14 @@ pub(super) fn variables(variables: &[Variable], width: usize) -> String {
         return "no variables yet\n".to_owned();
     }
     let head = ["name", "type", "size", "stride", "offset", "storage", "bytes", "shared with"];
+    // Those of one storage come together; earlier results stay last.
+    let mut variables: Vec<&Variable> = variables.iter().collect();
+    variables.sort_by_key(|variable| {
+        let storage = variable.memory.as_ref().map(|memory| memory.storage);
+        (variable.name.starts_with('_'), storage.is_none(), storage)
+    });
     let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(variables.iter().map(row));
+    rows.extend(variables.into_iter().map(row));
     // Leave out columns that no variable fills.
     let is_used = |column: usize| rows.iter().skip(1).any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()));
     let used: Vec<usize> = (0..head.len()).filter(|&column| is_used(column)).collect();
@@ -95,6 +101,12 @@ s     UntypedStorage                          #1          24  t v
 n     int 3
 ";
         assert_eq!(variables(&session.variables(), 80), wanted);
+        let evals =
+            "import torch, numpy as np\na = np.arange(3)\nb = torch.ones(2)\nk = 1\nt = torch.from_numpy(a)[1:]";
+        session.eval(Language::Python, evals);
+        let listed = variables(&session.variables(), 80);
+        let names: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(names, ["a"], "{listed}");
         assert!(variables(&session.variables(), 40).lines().all(|line| line.width() <= 40));
         assert_eq!(variables(&[], 80), "no variables yet\n");
     }
