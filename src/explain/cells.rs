@@ -298,7 +298,7 @@ mod tests {
     fn every_cell_shows_what_a_walk_finds() {
         let mut numbers = Numbers(7);
         let (mut single, mut binned, mut shared) = (0, 0, 0);
-        for _ in 0..600 {
+        for _ in 0..300 {
             let shown = [numbers.shown(), numbers.shown(), numbers.shown()];
             let starts = [0, 0, numbers.below(2) * 8];
             let ends = shown.iter().zip(starts).map(|(shown, start)| shown.range().end + start);
@@ -328,7 +328,11 @@ mod tests {
                             let range = cell..(cell + bin).min(total);
                             let count = range.clone().filter(|cell| at(row, *cell).is_some()).count() as i64;
                             let is_all = count == range.end - range.start;
-                            assert_eq!((drawn.sign == '·', drawn.sign == '█'), (count == 0, is_all), "{shown:?} {cell}");
+                            assert_eq!(
+                                (drawn.sign == '·', drawn.sign == '█'),
+                                (count == 0, is_all),
+                                "{shown:?} {cell}"
+                            );
                             binned += 1;
                             continue;
                         }
@@ -351,6 +355,6 @@ mod tests {
             ats.dedup();
             assert_eq!(ats, (0..ats.len() as i64).collect::<Vec<_>>());
         }
-        assert!(single > 10_000 && binned > 1_000 && shared > 1_000, "{single} {binned} {shared}");
+        assert!(single > 5_000 && binned > 500 && shared > 1_000, "{single} {binned} {shared}");
     }
 }

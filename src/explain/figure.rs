@@ -5,7 +5,9 @@
 use super::element::rounded;
 use super::quantiles::quantiles;
 use super::residents::index_of;
-use super::scene::{Bar, Bars, Block, Ink, Level, Levels, Scene, Shape, Span, counted, grouped, index_text, list, span};
+use super::scene::{
+    Bar, Bars, Block, Ink, Level, Levels, Scene, Shape, Span, counted, grouped, index_text, list, span,
+};
 use super::tensors::title;
 use crate::format::float_repr;
 use tensor::dispatch;

@@ -200,10 +200,15 @@ impl Canvas {
     fn measure(&self, strip: &Strip) -> (f64, f64, usize) {
         let names = strip.lanes.iter().map(|lane| width_of(&lane.name)).fold(0.0, f64::max) + 12.0;
         let items = || strip.lanes.iter().flat_map(|lane| &lane.items);
-        let needed = |item: &Item| (width_of(&item.text) + 14.0) / item.units as f64;
-        let unit = items().map(needed).fold(26.0, f64::max);
-        let per_row = ((self.width - 2.0 * MARGIN - names) / unit) as usize;
-        (names, unit, per_row.max(1))
+        let needed = |item: &Item, space: f64| (width_of(&item.text) + space) / item.units as f64;
+        let unit = items().map(|item| needed(item, 14.0)).fold(CELL, f64::max);
+        let room = self.width - 2.0 * MARGIN - names;
+        // Cells that must stay together may be closer to each other.
+        let starts = std::iter::once(0).chain(strip.cuts());
+        let together = starts.zip(strip.cuts()).map(|(start, end)| end - start).max().unwrap_or(1).max(1);
+        let least = items().map(|item| needed(item, 6.0)).fold(CELL / 2.0, f64::max);
+        let unit = unit.min((room / together as f64).max(least));
+        (names, unit, ((room / unit) as usize).max(1))
     }
 
     /// Draws the cells of several variables with their indices or, if that takes too many rows, with a sign for each.

@@ -7,7 +7,9 @@ use std::ops::Range;
 use super::aliases::{Holder, WORTH_A_WORD};
 use super::element::brief;
 use super::residents::{index_of, place_at, residents};
-use super::scene::{Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, index_text, list, span};
+use super::scene::{
+    Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, index_text, list, span,
+};
 use crate::format::float_repr;
 use tensor::form::{Form, Quantizer};
 use tensor::memory::get;
