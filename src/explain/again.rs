@@ -3,9 +3,11 @@
 
 use super::aliases::Holder;
 use super::scene::Scene;
+use super::tensors::Terms;
+use super::turn::Turn;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
-use tensor::{DType, Layout, Result, Storage, Tensor, TypedStorage, View, WeakStorage, WeakTensor};
+use tensor::{DType, Error, Layout, Result, Storage, Tensor, TypedStorage, View, WeakStorage, WeakTensor};
 use value::{ArrayMemory, Object, Value};
 
 /// A recipe for redrawing a picture.
@@ -13,6 +15,8 @@ pub struct Redraw {
     /// The subject of the picture; `None` for a picture of all variables.
     subject: Option<Subject>,
     make: Box<MakeScene>,
+    /// Whether the picture shows a layout, which can be changed by hand.
+    is_layout: bool,
 }
 
 /// Makes a scene of a value, or of the variables that hold memory.
@@ -39,12 +43,39 @@ pub enum RedrawOutcome {
 impl Redraw {
     /// Returns a recipe for a picture of a value, made by `make`. `None` for a value without memory.
     pub fn of(value: &Value, make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static) -> Option<Redraw> {
-        Some(Redraw { subject: Some(Subject::of(value)?), make: Box::new(make) })
+        Some(Redraw { subject: Some(Subject::of(value)?), make: Box::new(make), is_layout: false })
     }
 
     /// Returns a recipe for a picture of all variables.
     pub fn of_variables(make: impl Fn(&[Holder]) -> Result<Scene> + 'static) -> Redraw {
-        Redraw { subject: None, make: Box::new(move |_, holders| make(holders)) }
+        Redraw { subject: None, make: Box::new(move |_, holders| make(holders)), is_layout: false }
+    }
+
+    /// Marks the picture as one of a layout.
+    pub fn of_layout(self) -> Redraw {
+        Redraw { is_layout: true, ..self }
+    }
+
+    pub fn is_layout(&self) -> bool {
+        self.is_layout
+    }
+
+    /// Returns the layout of the subject, to be changed by hand. `None` if the subject no longer exists.
+    ///
+    /// # Errors
+    /// Fails with the reason why the layout cannot be changed.
+    pub fn turn(&self) -> Option<std::result::Result<Turn, String>> {
+        Some(Turn::of(&self.subject.as_ref().filter(|_| self.is_layout)?.now()?))
+    }
+
+    /// Returns the recipe for a picture of the same subject in a layout changed by hand.
+    pub fn turned(&self, turn: &Turn, terms: Terms) -> Option<Redraw> {
+        let (layout, dtype) = (turn.layout().clone(), turn.dtype());
+        let make = move |value: &Value, holders: &[Holder]| {
+            let turn = Turn::of(value).and_then(|turn| turn.with(layout.clone(), dtype));
+            turn.map(|turn| turn.scene(holders, terms)).map_err(Error::value)
+        };
+        Redraw::of(&self.subject.as_ref()?.now()?, make).map(Redraw::of_layout)
     }
 
     /// Redraws the picture with the current state.

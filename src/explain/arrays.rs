@@ -16,16 +16,21 @@ use value::ArrayMemory;
 /// Returns the scene of an array. `holders` are the existing variables.
 pub fn scene(array: &ArrayMemory, holders: &[Holder], terms: Terms) -> Scene {
     let mut scene = describe(array, holders);
+    drawings(&mut scene, array, terms);
+    scene
+}
+
+/// Adds the elements of an array by index, and its storage by byte.
+pub(super) fn drawings(scene: &mut Scene, array: &ArrayMemory, terms: Terms) {
     let drawing = Drawing {
         memory: array.storage.data().ok(),
         shown: Shown::of_array(array),
         reading: Reading::of_array(array),
         nbytes: i64::try_from(array.storage.nbytes()).unwrap_or(i64::MAX),
     };
-    drawing.elements(&mut scene);
+    drawing.elements(scene);
     scene.heading("Its storage");
-    drawing.storage(&mut scene, terms);
-    scene
+    drawing.storage(scene, terms);
 }
 
 /// Describes an array without a drawing.

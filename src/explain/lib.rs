@@ -31,6 +31,7 @@ mod steps;
 pub mod svg;
 pub mod tensors;
 pub mod terminal;
+pub mod turn;
 pub mod watch;
 pub mod why;
 pub mod why_arrays;

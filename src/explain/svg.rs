@@ -249,6 +249,7 @@ impl Canvas {
                         tints: Vec::new(),
                         at: Some(column.at),
                         about: cell.about.clone(),
+                        choice: None,
                     };
                     self.item(&item, true, [x(at), self.y, unit, CELL]);
                 }

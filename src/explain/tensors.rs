@@ -59,10 +59,15 @@ pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms
         scene.heading("How it was made");
         scene.blocks.push(Block::Table(chain));
     }
-    draw_grid(&mut scene, view);
-    scene.heading("Its storage");
-    draw_storage(&mut scene, view, terms);
+    drawings(&mut scene, view, terms);
     scene
+}
+
+/// Adds the elements of a dense tensor by index, and its storage by cell.
+pub(super) fn drawings(scene: &mut Scene, view: &View, terms: Terms) {
+    draw_grid(scene, view);
+    scene.heading("Its storage");
+    draw_storage(scene, view, terms);
 }
 
 /// Returns the component tensors of a sparse tensor, by name. `None` for any other.

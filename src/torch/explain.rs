@@ -163,6 +163,17 @@ fn picture(
     Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again, choose: None, fields: Vec::new() })))
 }
 
+/// Like [`picture`], for a layout, which a page lets its reader change by hand.
+fn picture_of_layout(
+    call: &Call,
+    value: &Value,
+    make: impl Fn(&Value, &[Holder]) -> Result<Scene> + 'static,
+) -> Result<Value> {
+    let scene = make(value, &call.state.holders())?;
+    let again = Redraw::of(value, make).map(|again| Rc::new(again.of_layout()));
+    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again, choose: None, fields: Vec::new() })))
+}
+
 /// Draws a picture of the first argument, which must have its own storage.
 fn of_view(call: &Call, make: impl Fn(&View) -> Result<Scene> + 'static) -> Result<Value> {
     let (value, name) = (Value::Tensor(call.tensor(0)?.clone()), call.signature.called().into_owned());
@@ -216,14 +227,14 @@ pub(crate) fn refuse_sparse(view: &View, function: &str) -> Result<()> {
 fn explain(call: &mut Call) -> Result<Value> {
     let terms = Terms { bytes: call.bool(1)?, cells: cells(call)? };
     if let Value::Object(_) = call.value(0) {
-        return picture(call, &call.value(0), &call.state.holders(), move |value, holders| {
+        return picture_of_layout(call, &call.value(0), move |value, holders| {
             Ok(arrays::scene(&array_of(value, "explain")?, holders, terms))
         });
     }
     let tensor = call.tensor(0)?;
     let first = chain(tensor);
     let made = super::origin::made_by(call.state, tensor);
-    picture(call, &Value::Tensor(tensor.clone()), &call.state.holders(), move |value, holders| {
+    picture_of_layout(call, &Value::Tensor(tensor.clone()), move |value, holders| {
         let tensor = tensor_of(value, "explain")?;
         // The value that replaces a tensor that no longer exists has no history, so the first one is shown.
         let mut scene = scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms);

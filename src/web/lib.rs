@@ -13,6 +13,7 @@ mod pictures;
 mod request;
 mod stage;
 mod teaching;
+mod turning;
 mod variables;
 
 pub use page::Page;

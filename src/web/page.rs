@@ -17,10 +17,10 @@ use std::rc::Rc;
 
 /// A page with its session.
 pub struct Page {
-    desk: Desk,
-    stage: Stage,
+    pub(super) desk: Desk,
+    pub(super) stage: Stage,
     /// The active exercise. While one is active, every request except `run` applies to its session.
-    trial: Option<Trial>,
+    pub(super) trial: Option<Trial>,
 }
 
 impl Page {
@@ -64,6 +64,7 @@ impl Page {
             "inspect" => inspect(request.text("name")?),
             "remove" => self.stage.files.remove(request.text("name")?).map(|()| json!({})),
             "test" => test(request),
+            "turn" => self.turn(request),
             other => Err(format!("there is no request \"{other}\"")),
         }
     }
@@ -140,7 +141,7 @@ impl Page {
     }
 
     /// Calls `look` with the session that requests apply to.
-    fn seeing<R>(&self, look: impl FnOnce(&Session) -> R) -> R {
+    pub(super) fn seeing<R>(&self, look: impl FnOnce(&Session) -> R) -> R {
         match &self.trial {
             Some(trial) => look(&trial.session()),
             None => look(&self.desk.session()),

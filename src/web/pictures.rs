@@ -1,6 +1,7 @@
 //! The pictures on the page: sent as SVG as wide as their column, and again when their subject or the column changes.
 
 use super::events::Listener;
+use super::stage::COLUMNS;
 use explain::{Choose, Scene, svg};
 use serde_json::json;
 use session::{Picture, Redraw, RedrawContext, RedrawOutcome};
@@ -74,12 +75,30 @@ impl Pictures {
         let chosen = self.choosable.as_ref().filter(|(known, _)| *known == id).and_then(|(_, choose)| choose(choice));
         let Some(picture) = chosen else { return false };
         self.send(listener, "redrawn", id, &picture);
+        if let Some(shown) = self.shown.iter_mut().find(|shown| shown.id == id) {
+            shown.scene = picture.scene;
+        }
         true
     }
 
     /// Lets go of the tensors behind a picture, which the next input must not find held.
     pub(crate) fn let_go(&mut self) {
         self.choosable = None;
+    }
+
+    /// Returns the recipe of a picture that is kept up to date.
+    pub(crate) fn recipe(&self, id: u64) -> Option<Rc<Redraw>> {
+        self.shown.iter().find(|shown| shown.id == id).and_then(|shown| shown.again.clone())
+    }
+
+    /// Keeps a picture up to date without sending it now. It takes the place of another if `id` says so. Returns its
+    /// number.
+    pub(crate) fn keep(&mut self, id: Option<u64>, scene: Scene, again: Redraw) -> u64 {
+        let id = id.unwrap_or_else(|| self.next.replace(self.next.get() + 1));
+        self.shown.retain(|shown| shown.id != id);
+        self.shown.truncate(LIVE - 1);
+        self.shown.push_front(LivePicture { id, scene, width: COLUMNS, again: Some(Rc::new(again)), is_gone: false });
+        id
     }
 
     /// Resends pictures whose subject has changed or come back, and reports those whose subject is gone.
@@ -123,5 +142,6 @@ fn send_removed(listener: &Listener, id: u64) {
 
 fn send(listener: &Listener, event: &str, id: u64, picture: &Picture, column: f64) {
     let (svg, alt) = (svg::fitted(&picture.scene, column), picture.text());
-    listener.send(&json!({ "event": event, "id": id, "svg": svg, "alt": alt.trim_end() }));
+    let turns = picture.again.as_ref().is_some_and(|again| again.is_layout());
+    listener.send(&json!({ "event": event, "id": id, "svg": svg, "alt": alt.trim_end(), "turns": turns }));
 }

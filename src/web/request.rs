@@ -35,6 +35,11 @@ impl Request {
         self.0.get("width").and_then(Value::as_f64)
     }
 
+    /// Returns a field of any type; `None` if it is absent or null.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
     pub(crate) fn language(&self) -> Parsed<Language> {
         match self.text("language")? {
             "python" => Ok(Language::Python),

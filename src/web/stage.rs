@@ -34,7 +34,7 @@ pub trait Files {
 pub(crate) struct Stage {
     pub listener: Listener,
     pub files: Rc<dyn Files>,
-    pictures: Rc<RefCell<Pictures>>,
+    pub pictures: Rc<RefCell<Pictures>>,
 }
 
 /// The keys listed in the overview of commands.
@@ -45,7 +45,7 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 /// The width of text in columns.
-const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 
 impl Stage {
     /// Creates the stage of the page's own session.

@@ -156,6 +156,10 @@ impl Trial {
         self.attempt.desk.session()
     }
 
+    pub(crate) fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
     /// Returns the inputs run at the beginning.
     pub(crate) fn given(&self) -> Value {
         json!({ "given": self.attempt.given.iter().map(input).collect::<Vec<_>>() })

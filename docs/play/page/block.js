@@ -14,6 +14,10 @@ class Besides {
   #conversation = null;
   ask = (request, onEvents) => this.conversation.ask(request, onEvents);
   pictures = new Pictures(this.ask);
+  constructor() {
+    this.pictures.hand = { ask: this.ask };
+  }
+
   /** What is told when the session ended instead of stopping. */
   onLost = () => {};
   onState = () => {};

@@ -2,6 +2,7 @@
 // and arrow keys. What a picture shows it says itself; nothing is known here of tensors.
 
 import { make } from './dom.js';
+import { changeByHand } from './turn.js';
 
 /** What a picture may be made of. It is the session's own, but the text in it is the user's, or a link's. */
 const ELEMENTS = new Set(['svg', 'g', 'rect', 'text', 'tspan', 'title', 'line', 'path', 'circle', 'polyline', 'polygon']);
@@ -70,8 +71,11 @@ export class Pictures {
     });
   }
 
-  /** A picture that is new. */
-  add({ id, svg, alt }) {
+  /** What "Change by hand" needs of the session that draws the pictures. */
+  hand = null;
+
+  /** A picture that is new; one that `turns` shows a layout. */
+  add({ id, svg, alt, turns }) {
     // It scrolls by itself where it is wide; what changes in it later is not read out.
     const figure = make('figure', { class: 'picture', 'aria-live': 'off' });
     this.#shown.set(id, figure);
@@ -82,14 +86,19 @@ export class Pictures {
     figure.addEventListener('click', choose);
     figure.addEventListener('keydown', choose);
     this.#put(figure, svg, alt);
+    if (turns && this.hand) figure.append(changeByHand(id, this, this.hand));
     return figure;
   }
 
-  /** One that shows something else now, or the same in another width; the cell that has the focus keeps it. */
-  redraw({ event, id, svg, alt }) {
+  /**
+   * One that shows something else now, or the same in another width; the cell that has the focus keeps it. `isAsked` if its
+   * own controls asked for it.
+   */
+  redraw({ event, id, svg, alt }, isAsked = false) {
     const figure = this.#shown.get(id);
     if (!figure) return;
-    const cells = () => [...figure.querySelectorAll('.at')];
+    if (!isAsked) figure.dispatchEvent(new Event('redrawn'));
+    const cells = () => [...figure.querySelectorAll(':scope > .scroll .at')];
     const focused = cells().indexOf(document.activeElement);
     this.#put(figure, svg, alt);
     if (focused >= 0) cells()[focused]?.focus({ preventScroll: true });
@@ -120,11 +129,12 @@ export class Pictures {
 
   #put(figure, svg, alt) {
     const picture = drawn(svg);
-    figure.replaceChildren(scrolling(firstLine(alt), picture), make('pre', { class: 'unseen', text: alt }));
+    const box = scrolling(firstLine(alt), picture);
     // The parts of a picture speak for themselves; without any, its text does.
     const speaks = picture.querySelector('[role=img], [role=group]');
-    if (speaks) figure.lastChild.remove();
-    else picture.setAttribute('aria-hidden', 'true');
+    if (!speaks) picture.setAttribute('aria-hidden', 'true');
+    figure.querySelectorAll(':scope > :not(details)').forEach((part) => part.remove());
+    figure.prepend(box, ...(speaks ? [] : [make('pre', { class: 'unseen', text: alt })]));
   }
 }
 

@@ -50,6 +50,9 @@ export class Play {
     });
     const ask = (request, onEvents) => this.#conversation.ask(request, onEvents);
     this.#log = new Log(this.#elements.log, { ask, pictures: this.#pictures });
+    this.#pictures.hand = {
+      ask, language: () => this.#prompt.language, insert: (line) => this.#offer(line), ran: (line, events) => this.#ran(line, events),
+    };
     this.#prompt = new Prompt({
       ask, label: 'Input', run: (language, source) => this.#run(language, source), stop: () => this.stop(), help: (topic) => this.#help(topic),
     });
@@ -126,6 +129,15 @@ export class Play {
     this.#variables();
     this.#files.refresh();
     return answer;
+  }
+
+  /** Shows an input that was not typed: a byte changed by hand. */
+  #ran(source, events) {
+    const entry = this.#log.begin('python', source);
+    this.#entries.push({ language: 'python', source });
+    entry.take(events);
+    entry.end();
+    this.#variables();
   }
 
   /** Shows what comes, and follows it to its end if that was in sight. */
