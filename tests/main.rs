@@ -34,6 +34,7 @@ mod scripts;
 mod storage;
 mod storage_names;
 mod transcripts;
+mod turn;
 mod undo;
 mod views;
 mod web_page;

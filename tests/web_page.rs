@@ -286,6 +286,73 @@ fn arrays_are_listed_and_drawn_beside_tensors() {
 }
 
 #[test]
+fn a_layout_is_turned_by_hand() {
+    let mut visit = Visit::new();
+    visit.run("python", "x = torch.arange(6, dtype=torch.float32).view(2, 3)");
+    let drawn = visit.run("python", "explain(x)");
+    let picture = of(&drawn, "picture")[0];
+    assert_eq!(picture["turns"], true);
+    let mut last = json!({});
+    let mut turn = |visit: &mut Visit, what: Value| {
+        let mut request = json!({
+            "ask": "turn", "id": picture["id"], "language": "python", "panel": last["panel"], "state": last["state"],
+        });
+        request.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        let (answer, events) = visit.ask(request);
+        last = answer.clone();
+        (answer, events)
+    };
+    let rows = [
+        (json!({}), "/state", json!({ "size": [2, 3], "stride": [3, 1], "offset": 0, "dtype": "float32" })),
+        (json!({ "change": ["stride", 0, 5] }), "/stopped", json!("stride 5 would reach cell 7; the storage has 6")),
+        // A transpose, turned by hand.
+        (json!({ "change": ["size", 1, 2] }), "/codes/0", json!("x[:, :2]")),
+        (json!({ "change": ["stride", 0, 1] }), "/codes/0", json!("x.as_strided((2, 2), (1, 1), 0)")),
+        (json!({ "change": ["size", 0, 3] }), "/stopped", json!(null)),
+        (json!({ "change": ["stride", 1, 3] }), "/codes/0", json!("x.t()")),
+        (json!({}), "/codes/1", json!("x.as_strided((3, 2), (1, 3), 0)")),
+        (json!({}), "/order/3", json!([4, "[1, 1]: cell 0 + 1·1 + 1·3 = 4"])),
+        (json!({ "language": "rhai" }), "/codes/0", json!("x.t()")),
+        (json!({ "byte": 7 }), "/value", json!(63)),
+        (json!({ "change": ["dtype", "int8"] }), "/state/dtype", json!("float32")),
+        (json!({ "change": ["dtype", "none"] }), "/stopped", json!("this is not a change of a layout")),
+        (json!({ "byte": 7, "set": 256 }), "/stopped", json!("a byte is from 0 to 255, not 256")),
+        (json!({ "byte": 24, "set": 1 }), "/stopped", json!("there is no byte 24; the storage has 24")),
+    ];
+    for (what, pointer, wanted) in rows {
+        let (answer, _) = turn(&mut visit, what.clone());
+        assert_eq!(answer.pointer(pointer), Some(&wanted), "{what}: {answer}");
+    }
+    // A byte is written by an input of the session: what shows it is drawn again, and undo knows of it.
+    let (answer, events) = turn(&mut visit, json!({ "byte": 7, "set": 64 }));
+    assert_eq!((&answer["ran"], &answer["value"]), (&json!("x.untyped_storage()[7] = 64"), &json!(64)));
+    let ids: Vec<_> = of(&events, "redrawn").iter().map(|event| &event["id"]).collect();
+    assert_eq!(json!(ids), json!([answer["panel"], picture["id"]]));
+    assert_eq!(visit.shown("python", "x[0, 1]"), "tensor(4.)\n");
+    visit.run("python", ":undo");
+    let undone = visit.run("python", ":undo");
+    assert_eq!(of(&undone, "redrawn").len(), 2, "{undone:?}");
+    assert_eq!(visit.shown("python", "x[0, 1]"), "tensor(1.)\n");
+    // Without a variable the byte is written all the same, and an array walks backwards.
+    let drawn = visit.run("python", "import numpy as np\nkeep = (np.arange(4, dtype=np.int16),)\nexplain(keep[0])");
+    let id = &of(&drawn, "picture")[0]["id"];
+    let ask =
+        json!({ "ask": "turn", "id": id, "language": "python", "byte": 0, "set": 9, "change": ["stride", 0, -2] });
+    let answer = visit.answer(ask);
+    assert_eq!(answer["stopped"], "stride -2 would reach byte -6; the storage begins at 0", "{answer}");
+    assert_eq!((&answer["ran"], &answer["value"], &answer["codes"]), (&json!(null), &json!(9), &json!([])));
+    let bits = visit.run("python", "bits(1.0)");
+    let refused = json!({ "refused": "this picture is no longer kept up to date; draw it again" });
+    for id in [&of(&bits, "picture")[0]["id"], &json!(999)] {
+        assert_eq!(visit.answer(json!({ "ask": "turn", "id": id, "language": "python" })), refused);
+    }
+    assert_eq!(
+        visit.answer(json!({ "ask": "turn", "language": "python" }))["refused"],
+        "this request needs a whole number \"id\""
+    );
+}
+
+#[test]
 fn what_is_no_request_is_refused() {
     let mut visit = Visit::new();
     let rows = [

@@ -91,6 +91,12 @@ impl Redraw {
     }
 }
 
+/// Returns a function that finds a value again without keeping it alive. `None` for a value without memory.
+pub fn weakly(value: &Value) -> Option<impl Fn() -> Option<Value> + 'static> {
+    let subject = Subject::of(value)?;
+    Some(move || subject.now())
+}
+
 /// Returns whether only internal handles keep a storage alive.
 fn is_remembered(storage: &Storage, value: &Value, seen: &RedrawContext) -> bool {
     let is_stand_in = match value {

@@ -16,6 +16,7 @@ pub mod bits;
 pub mod blocks;
 pub mod bytes;
 mod cells;
+pub mod compare;
 mod element;
 pub mod figure;
 pub mod html;
@@ -36,7 +37,7 @@ pub mod watch;
 pub mod why;
 pub mod why_arrays;
 
-pub use again::{Redraw, RedrawContext, RedrawOutcome};
+pub use again::{Redraw, RedrawContext, RedrawOutcome, weakly};
 pub use aliases::Holder;
 pub use element::brief;
 pub use page::escaped;

@@ -10,34 +10,52 @@ struct Stage<'a> {
     dtype: DType,
 }
 
-/// Returns the table of the steps. `None` for a tensor that is not a view.
-pub fn table(tensor: &Tensor) -> Option<Table> {
-    let last = tensor.step()?;
+/// One stage on the way to a view: the call that led to it, its layout, and what the call did.
+#[derive(Clone)]
+pub(super) struct Told {
+    pub name: &'static str,
+    pub layout: Layout,
+    pub dtype: DType,
+    pub effect: String,
+}
+
+/// Returns the stages that led to a tensor, itself last. Empty for a tensor that is not a view.
+pub(super) fn told(tensor: &Tensor) -> Vec<Told> {
+    let Some(last) = tensor.step() else { return Vec::new() };
     let mut steps: Vec<&Step> = std::iter::successors(Some(&*last), |step| step.earlier.as_deref()).collect();
     steps.reverse();
     let view = tensor.view();
-    let first = steps.first()?;
-    let mut table = Table { head: vec!["step", "size", "stride", "offset", "effect"], rows: Vec::new() };
-    let mut row = |name: &str, stage: &Stage, what: String| {
-        table.rows.push(vec![
-            span(Ink::Label, name),
-            span(Ink::Plain, list(&stage.layout.sizes)),
-            span(Ink::Plain, list(&stage.layout.strides)),
-            span(Ink::Plain, stage.layout.offset.to_string()),
-            span(Ink::Plain, what),
-        ]);
+    let mut all = Vec::new();
+    let mut tell = |name, stage: &Stage, effect: String| {
+        all.push(Told { name, layout: stage.layout.clone(), dtype: stage.dtype, effect });
     };
-    let start = Stage { layout: &first.before, dtype: first.dtype };
-    row("base", &start, if first.is_cut { "earlier steps were dropped" } else { "the first tensor" }.to_owned());
     for (i, step) in steps.iter().enumerate() {
         let before = Stage { layout: &step.before, dtype: step.dtype };
+        if i == 0 {
+            tell("base", &before, if step.is_cut { "earlier steps were dropped" } else { "the first tensor" }.to_owned());
+        }
         let after = match steps.get(i + 1) {
             Some(next) => Stage { layout: &next.before, dtype: next.dtype },
             None => Stage { layout: &view.layout, dtype: view.dtype },
         };
-        row(step.name, &after, in_words(&before, &after));
+        tell(step.name, &after, in_words(&before, &after));
     }
-    Some(table)
+    all
+}
+
+/// Returns the table of the steps. `None` for a tensor that is not a view.
+pub fn table(tensor: &Tensor) -> Option<Table> {
+    let row = |stage: Told| {
+        vec![
+            span(Ink::Label, stage.name),
+            span(Ink::Plain, list(&stage.layout.sizes)),
+            span(Ink::Plain, list(&stage.layout.strides)),
+            span(Ink::Plain, stage.layout.offset.to_string()),
+            span(Ink::Plain, stage.effect),
+        ]
+    };
+    let rows: Vec<_> = told(tensor).into_iter().map(row).collect();
+    (!rows.is_empty()).then(|| Table { head: vec!["step", "size", "stride", "offset", "effect"], rows })
 }
 
 /// Describes the difference between two layouts of the same storage.

@@ -5,6 +5,8 @@
 mod code;
 mod draw;
 
+pub use code::Base;
+
 use super::residents::{index_of, place_at};
 use super::scene::{counted, grouped, list, tuple};
 use std::collections::BTreeSet;

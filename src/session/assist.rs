@@ -17,6 +17,7 @@ mod marked;
 mod paste;
 mod saving;
 mod table;
+mod turning;
 
 pub use commands::{is_command, is_known_command, run as run_command, topic};
 pub use console::{Console, EntryOutcome};
@@ -29,3 +30,4 @@ pub use marked::{Mark, Marked};
 pub use paste::{Pasted, Statement, looks_printed, with_python_prompts};
 pub use saving::{TITLE, script};
 pub use table::cut;
+pub use turning::{TurnForm, TurnKey, TurnStep};

@@ -14,7 +14,7 @@ pub use call::state::{Live, Said};
 pub use call::suggest::nearest;
 use explain::aliases;
 pub use explain::terminal::wrapped;
-pub use explain::{Ink, Picture, Redraw, RedrawContext, RedrawOutcome};
+pub use explain::{Ink, Line, Picture, Redraw, RedrawContext, RedrawOutcome};
 use failure::failure_of;
 use languages::python::compile::Shows;
 pub use languages::python::rhai_form::{VariableKind, rhai_form};

@@ -9,6 +9,7 @@ use super::complete::class_of_dynamic;
 use super::results::{hidden_name, shown_name};
 use call::Receiver;
 use explain::tensors::describe;
+use explain::turn::Turn;
 use explain::{Holder, Ink, Picture, RedrawContext, Scene, byte_count, span};
 use explain::{aliases, arrays};
 use languages::script::holders::{Handles, holders, is_container, is_result, memory_of, place_in};
@@ -135,6 +136,21 @@ impl Session {
             }),
         };
         entries.iter().zip(&storages).map(variable).collect()
+    }
+
+    /// Returns the layout of a variable, to be changed by hand.
+    ///
+    /// # Errors
+    /// Fails with the reason why there is none.
+    pub fn turn(&self, name: &str) -> Result<Turn, String> {
+        let value = self.scope.get(hidden_name(name)).ok_or_else(|| match name.contains(['.', '[', '(']) {
+            true => format!(":turn takes a variable; give {name} a name first"),
+            false => format!("there is no variable {name}"),
+        })?;
+        if is_container(value) {
+            return Err(format!("{name} is a container; give one of its tensors a name first"));
+        }
+        Turn::of(&to_value(value).map_err(|error| error.message)?).map_err(|why| format!("{name}: {why}"))
     }
 
     /// Returns the storages by their numbers, each with a drawing of its variables.

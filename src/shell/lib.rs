@@ -19,6 +19,7 @@ mod publish;
 mod screen;
 mod script;
 mod test;
+mod turn;
 
 pub use files::{Conversion, DiffForm, ReportForm, Reporting, Sort, convert, diff, inspect};
 pub use learn::{Learning, Marking, learn, mark};

@@ -28,7 +28,8 @@ use super::pager::{Paging, page};
 use super::past::FileHistory;
 use super::progress::{self, ProgressGuard};
 use super::screen::{Screen, Stream, coloured_picture, complain, complain_marked, marked, show};
-use session::assist::{Console, Desk, Marked, help, run_command};
+use super::turn;
+use session::assist::{Console, Desk, Marked, TurnForm, help, run_command};
 use session::{Language, Picture, Said, Session, set_budget};
 
 /// The keys listed in the overview.
@@ -69,7 +70,7 @@ pub fn prompt(screen: Screen, opening: PromptOptions) -> i32 {
 
 /// The prompt of one terminal.
 pub(crate) struct Prompt {
-    screen: Screen,
+    pub(super) screen: Screen,
     shared: Rc<Shared>,
     editor: Editor<Assistant, FileHistory>,
     store: Store,
@@ -265,6 +266,12 @@ impl Prompt {
         taken.exit
     }
 
+    /// Returns the size of the terminal in columns and rows.
+    pub(super) fn size(&mut self) -> Option<(usize, usize)> {
+        let (columns, rows) = self.editor.dimensions()?;
+        Some((columns.into(), rows.into()))
+    }
+
     /// Returns the number of lines shown before the pager takes over.
     pub(crate) fn rows(&mut self) -> Option<usize> {
         let (_, rows) = self.editor.dimensions()?;
@@ -327,6 +334,12 @@ impl Console for Prompt {
 
     fn keys(&self) -> &'static [(&'static str, &'static str)] {
         KEYS
+    }
+
+    fn turn(&mut self, desk: &Desk, form: TurnForm) {
+        if let Some((text, at)) = turn::run(self, desk, form) {
+            self.initial = Some((text, at));
+        }
     }
 
     fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {

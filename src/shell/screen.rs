@@ -10,7 +10,7 @@ use owo_colors::{AnsiColors, OwoColorize, Style};
 use super::progress;
 use explain::format::style::{Role, Styled};
 use session::assist::{Mark, Marked, Piece, pieces};
-use session::{Ink, Language, Picture, Said};
+use session::{Ink, Language, Line, Picture, Said};
 
 /// When to use colours, as given on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -180,8 +180,13 @@ pub(crate) fn show_said(screen: Screen, said: Said) {
 
 /// Returns the text of a picture in its colours.
 pub(crate) fn coloured_picture(screen: Screen, picture: &Picture) -> String {
+    coloured_lines(screen, &picture.lines())
+}
+
+/// Returns drawn lines in their colours.
+pub(crate) fn coloured_lines(screen: Screen, lines: &[Line]) -> String {
     let mut text = String::new();
-    for line in picture.lines() {
+    for line in lines {
         for piece in line.iter().filter(|piece| !piece.text.is_empty()) {
             text.push_str(&piece.text.style(screen.style(Stream::Output, style_of(piece.ink))).to_string());
         }

@@ -7,9 +7,10 @@ use std::rc::Rc;
 use super::block_tensors::first_block;
 use call::{Call, Row, function};
 use explain::bytes::Reading;
+use explain::compare::{self, Side};
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
-use explain::{Holder, Ink, Picture, Redraw, Scene, span};
+use explain::{Holder, Ink, Picture, Redraw, Scene, span, weakly};
 use explain::{aliases, arrays, bits, bytes, chain, figure, html, svg, why, why_arrays};
 use files::gguf::BlockTensor;
 use tensor::bail;
@@ -21,7 +22,7 @@ use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
 use value::{ArrayMemory, Value};
 
 /// The functions that read every variable of the session.
-pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "svg", "html", "origin", "readers"];
+pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "compare", "svg", "html", "origin", "readers"];
 
 /// The maximum number of cells drawn.
 const MOST_CELLS: i64 = 4096;
@@ -81,6 +82,12 @@ pub(crate) const ROWS: &[Row] = &[
         "Groups the variables by the storage they lie on: ranges, overlaps, what they keep alive.",
     )
     .python("aliases"),
+    function(
+        "py.compare(any x, any y, *, int? width=None) -> Object",
+        compare,
+        "Draws two tensors or arrays beside each other: what is the same, what differs, how the second came about.",
+    )
+    .python("compare"),
     function(
         "py.watch(any x, *, ScalarType? dtype=None) -> None",
         watch,
@@ -240,6 +247,26 @@ fn explain(call: &mut Call) -> Result<Value> {
         let mut scene = scene(&tensor.view(), chain(tensor).or_else(|| first.clone()), holders, terms);
         scene.facts_first(made.iter().map(|made| ("values".to_owned(), span(Ink::Plain, made.as_str()))));
         Ok(scene)
+    })
+}
+
+/// Draws two tensors or arrays beside each other.
+fn compare(call: &mut Call) -> Result<Value> {
+    let other = call.value(1);
+    let side = |value: &Value, holders: &[Holder]| match value {
+        Value::Object(_) => Ok(Side::of_array(&array_of(value, "compare")?, value, holders)),
+        Value::Tensor(tensor) => {
+            refuse_sparse(&tensor.borrow(), "compare")?;
+            Ok(Side::of_tensor(tensor, holders))
+        }
+        other => bail!(TypeError, "compare() takes tensors and arrays, not {}", other.type_name()),
+    };
+    let history = side(&other, &[])?.history();
+    let again = weakly(&other);
+    picture(call, &call.value(0), &call.state.holders(), move |value, holders| {
+        let other = again.as_ref().and_then(|again| again());
+        let other = other.ok_or_else(|| Error::runtime("the second no longer exists"))?;
+        Ok(compare::scene(&side(value, holders)?, &side(&other, holders)?.after(&history)))
     })
 }
 

@@ -5,7 +5,7 @@ use super::page::Page;
 use super::request::{Parsed, Request};
 use super::stage::{COLUMNS, Stage};
 use explain::tensors::Terms;
-use explain::turn::{Base, Change, Turn};
+use explain::turn::{Change, Turn};
 use explain::{Holder, svg};
 use serde_json::{Value, json};
 use session::{Language, Picture};
@@ -103,7 +103,7 @@ impl Page {
     ) -> Result<Option<String>, String> {
         turn.byte(byte)?;
         let holders: Vec<Holder> = self.seeing(|session| session.seen().holders);
-        let line = turn.base(&holders).and_then(|base: Base| turn.byte_code(&base, byte, value));
+        let line = turn.base(&holders).and_then(|base| turn.byte_code(&base, byte, value));
         if is_trial {
             let line = line.map_or(String::new(), |line| format!(": {line}"));
             return Err(format!("in an exercise, type the line that writes a byte{line}"));

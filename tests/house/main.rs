@@ -58,7 +58,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("transcript", &["session", "explain", "system"]),
     ("lessons", &["assist", "transcript", "session", "explain", "value", "tensor"]),
-    ("assist", &["transcript", "session", "files", "system"]),
+    ("assist", &["transcript", "session", "files", "explain", "system"]),
     ("shell", &["assist", "lessons", "transcript", "session", "files", "format"]),
     ("web", &["assist", "lessons", "transcript", "session", "files", "explain", "format"]),
     ("main", &["shell", "system", "transcript"]),

@@ -6,6 +6,7 @@ mod pasting;
 mod saving;
 mod survival;
 mod terminal;
+mod turning;
 mod undoing;
 
 use std::process::Command;

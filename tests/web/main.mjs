@@ -467,6 +467,63 @@ const tests = {
     }
   },
 
+  async 'a transpose turned by hand, and a byte changed'({ visitor, shot }) {
+    const person = await visitor();
+    await person.visit();
+    const { page } = person;
+    await person.enter('x = torch.arange(6, dtype=torch.float32).view(2, 3)');
+    await person.enter('explain(x)');
+    await page.click('.turn summary');
+    const field = (label) => `.turn [aria-label=${JSON.stringify(label)}]`;
+    const value = (label) => `document.querySelector(${JSON.stringify(field(label))})?.value`;
+    await page.holds(`${value('Size of dimension 0')} === '2'`);
+    // By the mouse: the handle stops at the end of the storage and says why.
+    await page.click(field('Size of dimension 0: more'));
+    await page.holds(`document.querySelector('.turn [role=status]').textContent === 'size 3 would reach cell 8; the storage has 6'`);
+    const lines = `[...document.querySelectorAll('.turn code')].map((line) => line.textContent)`;
+    const set = async (label, number) => {
+      await page.value(`document.querySelector(${JSON.stringify(field(label))}).select()`);
+      await page.value(`document.querySelector(${JSON.stringify(field(label))}).focus()`);
+      await page.type(String(number));
+      await page.press('Enter');
+      await page.holds(`${value(label)} === '${number}' && document.activeElement.getAttribute('aria-label') === ${JSON.stringify(label)}`);
+    };
+    // By the keyboard.
+    await set('Size of dimension 1', 2);
+    await set('Stride of dimension 0, in cells', 1);
+    await set('Size of dimension 0', 3);
+    await set('Stride of dimension 1, in cells', 3);
+    await page.holds(`${lines}[0] === 'x.t()' && ${lines}[1] === 'x.as_strided((3, 2), (1, 3), 0)'`);
+    await page.holds(`document.querySelector('.turn svg').textContent.includes('3.0 @3')`);
+    // A cell chooses its byte; a bit changes it, and everything that shows it.
+    await page.click(`.turn .at[aria-label^="cell 1,"]`);
+    await page.holds(`${value('Byte')} === '4'`);
+    await set('Byte', 7);
+    await page.click(field('Bit 6 of byte 7'));
+    await page.holds(`document.querySelector(${JSON.stringify(field('Bit 6 of byte 7'))}).getAttribute('aria-pressed') === 'true'`);
+    const shows = (text) => `[...document.querySelectorAll('.picture > .scroll > svg')].every((svg) => svg.textContent.includes('${text}'))`;
+    await page.holds(shows('inf @1'));
+    assert.equal((await person.entries()).at(-1)[0].source, 'x.untyped_storage()[7] = 127');
+    await person.press('Next element', '.turn');
+    await person.press('Next element', '.turn');
+    await page.holds(`document.querySelector('.turn output').textContent === '2. [0, 1]: cell 0 + 0·1 + 1·3 = 3'`);
+    await page.holds(`document.querySelectorAll('.turn .at.lit').length > 0`);
+    for (const [width, theme] of [[1600, 'light'], [800, 'dark'], [400, 'light'], [400, 'dark']]) {
+      await page.show({ width, theme, touch: width === 400 });
+      assert.deepEqual(await person.faults(), [], `${width} ${theme}`);
+      assert.deepEqual(await person.mute(), [], `${width} ${theme}`);
+      await page.value(`document.querySelector('.turn').scrollIntoView()`);
+      await shot(page, `turn-${width}-${theme}`);
+    }
+    await page.show({ width: 1280 });
+    await person.press('Insert as_strided', '.turn');
+    await page.holds(`document.querySelector('#prompt .cm-line').textContent === 'x.as_strided((3, 2), (1, 3), 0)'`);
+    await page.press('Enter');
+    await person.idle();
+    await person.enter(':undo 2');
+    await page.holds(`!${shows('inf @1')}`);
+  },
+
   async 'a phone of 400 pixels, light and dark'({ visitor, shot }) {
     const person = await visitor();
     const { page } = person;

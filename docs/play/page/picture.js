@@ -111,7 +111,9 @@ export class Pictures {
 
   /** One whose tensor no longer exists: it stays as it was, and says so, unless the tensor comes back. */
   gone({ id }) {
-    this.#shown.get(id)?.append(make('figcaption', { text: 'Not updated: this tensor no longer exists.' }));
+    const figure = this.#shown.get(id);
+    figure?.querySelector(':scope > details:not([open])')?.remove();
+    figure?.append(make('figcaption', { text: 'Not updated: this tensor no longer exists.' }));
   }
 
   /** What events say of pictures that are there already. */

@@ -141,5 +141,5 @@ function stepper(label, name, value, step, set) {
   const field = make('input', { type: 'number', step, value, 'aria-label': label });
   field.addEventListener('change', () => (field.value === '' ? (field.value = value) : set(Math.trunc(field.value))));
   const by = (sign, to) => named(`${label}: ${sign === '−' ? 'less' : 'more'}`, sign, () => set(to));
-  return make('label', { class: 'stepper' }, `${name} `, by('−', value - step), field, by('+', value + step));
+  return make('span', { class: 'stepper' }, `${name} `, by('−', value - step), field, by('+', value + step));
 }

@@ -4,6 +4,7 @@
 use super::super::aliases::Holder;
 use super::super::scene::tuple;
 use super::{Turn, Turned, dtype_named, joined};
+use tensor::layout::contiguous_strides;
 use tensor::{DType, Dims, Layout, View};
 
 /// The maximum number of dimensions whose orders are compared.
@@ -57,8 +58,8 @@ impl Turn {
         }
     }
 
-    /// Returns lines of Python that make this layout from a variable, the simplest first. The last one always works:
-    /// `as_strided`, or for another dtype what takes any bytes.
+    /// Returns lines of Python that make this layout from a variable, the simplest first. For a tensor, the last one always
+    /// works: `as_strided`, or for another dtype what takes any bytes.
     pub fn codes(&self, base: &Base) -> Vec<String> {
         let start = Made { code: base.name.clone(), layout: base.turn.layout().clone() };
         let target = self.layout();
@@ -89,7 +90,7 @@ impl Turn {
                 }
             }
         }
-        codes.push(self.from_any(base));
+        codes.extend(self.from_any(base));
         codes
     }
 
@@ -101,11 +102,12 @@ impl Turn {
         }
     }
 
-    /// Returns a line that takes any layout over the storage.
-    fn from_any(&self, base: &Base) -> String {
+    /// Returns a line that takes any layout over the storage. An array's must lie within the bytes of the variable, which
+    /// must be without gaps.
+    fn from_any(&self, base: &Base) -> Option<String> {
         let (layout, name) = (self.layout(), &base.name);
         let (sizes, strides) = (tuple(&layout.sizes), tuple(&layout.strides));
-        match &self.0 {
+        Some(match &self.0 {
             Turned::Tensor(_) if self.dtype() == base.turn.dtype() => strided(name, layout),
             Turned::Tensor(_) => format!(
                 "torch.empty(0, dtype={}).set_({name}.untyped_storage(), {}, {sizes}, {strides})",
@@ -113,11 +115,18 @@ impl Turn {
                 layout.offset
             ),
             Turned::Array(_) => {
-                let dtype = self.dtype_in_code();
-                let offset = layout.offset - base.turn.layout().offset;
+                let (own, size) = (base.turn.layout(), base.turn.step());
+                let dense = contiguous_strides(&own.sizes).iter().map(|stride| stride * size).collect::<Dims>();
+                let (low, high) = layout.reach().unwrap_or((layout.offset, layout.offset));
+                let end = own.offset.saturating_add(own.numel().saturating_mul(size));
+                let fits = low >= own.offset && high - 1 + self.step() <= end;
+                if own.strides != dense || !fits {
+                    return None;
+                }
+                let (dtype, offset) = (self.dtype_in_code(), layout.offset - own.offset);
                 format!("np.ndarray({sizes}, {dtype}, {name}, {offset}, {strides})")
             }
-        }
+        })
     }
 
     /// Returns a line that writes a byte.

@@ -11,6 +11,7 @@ use super::log::{Entry, compare};
 use super::marked::{Mark, Marked};
 use super::saving::saved;
 use super::table;
+use super::turning::TurnForm;
 use crate::transcript::read_text;
 use crate::{Failure, Language, Session, Undone, nearest, wrapped};
 use tensor::system::Moment;
@@ -76,6 +77,12 @@ const COMMANDS: &[Command] = &[
     Command { name: "time", arguments: "CODE", doc: "run once and print the time it took", run: time },
     Command { name: "timeit", arguments: "CODE", doc: "run many times and print the time of one run", run: timeit },
     Command { name: "translate", arguments: "on|off|CODE", doc: "show the Rhai form of Python", run: translate },
+    Command {
+        name: "turn",
+        arguments: "T",
+        doc: "change the size, stride, offset, dtype and bytes of a variable by keys",
+        run: turn,
+    },
     Command { name: "undo", arguments: "[N]", doc: "undo the last input, or the last N", run: undo },
     Command { name: "vars", arguments: "", doc: "list the variables: shape, storage, sharing", run: vars },
     Command { name: "why", arguments: "T, SHAPE|DTYPE", doc: "why a view works or does not", run: why },
@@ -209,6 +216,20 @@ fn bytes(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32>
 
 fn bits(desk: &Desk, console: &mut dyn Console, arguments: &str) -> Option<i32> {
     called(desk, console, "bits", arguments)
+}
+
+fn turn(desk: &Desk, console: &mut dyn Console, name: &str) -> Option<i32> {
+    if name.is_empty() {
+        return usage(console, "turn");
+    }
+    let (_, name) = desk.language_of(name);
+    let begun = desk.session().turn(name);
+    let holders = desk.session().seen().holders;
+    match begun {
+        Ok(begun) => console.turn(desk, TurnForm::new(name, begun, &holders)),
+        Err(why) => console.complain(&format!("{why}\n").into()),
+    }
+    None
 }
 
 /// Calls a drawing function with the arguments as typed.

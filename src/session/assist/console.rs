@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::desk::Desk;
 use super::fault::{describe, noted};
 use super::marked::Marked;
 use super::paste::Statement;
+use super::turning::TurnForm;
 use crate::{Failure, Language, Picture, Session};
 
 /// The front end of a session. The output of inputs arrives through a [`Live`](crate::Live) listener instead.
@@ -53,6 +55,12 @@ pub trait Console {
 
     /// Returns the keys to list in the overview of commands.
     fn keys(&self) -> &'static [(&'static str, &'static str)];
+
+    /// Lets the user change a layout by hand. A front end without keys says in words what can be changed.
+    fn turn(&mut self, _: &Desk, form: TurnForm) {
+        let words = form.words(self.columns());
+        self.tell(&words.into());
+    }
 
     /// Calls `work` with the path of an empty folder, which is deleted afterwards. Stopping the input sets `stop`
     /// meanwhile.
