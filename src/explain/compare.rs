@@ -129,8 +129,8 @@ pub fn scene(first: &Side, second: &Side) -> Scene {
             }
         }
     }
-    let what = if first.seen.layout.ndim() > 1 { "row" } else { "element" };
-    let mut legend = format!("A letter stands for a {what} of the first, @ for the place in the storage");
+    let what = if first.seen.layout.ndim() > 1 { "a row" } else { "an element" };
+    let mut legend = format!("A letter stands for {what} of the first, @ for the place in the storage");
     if !is_shared || has_others(&scene) {
         legend.push_str("; · is not in the first");
     }
@@ -159,10 +159,7 @@ fn differences(first: &Side, second: &Side, is_shared: bool) -> Table {
         ]);
     };
     let nbytes = |side: &Side| byte_count(side.storage.nbytes() as u64);
-    let more = match is_shared {
-        true => ": a write into one can change the other",
-        false => ": no write into one changes the other",
-    };
+    let more = if is_shared { "" } else { ": no write into one changes the other" };
     row("storage", nbytes(first), nbytes(second), is_shared, more);
     row("dtype", a.shown.dtype.clone(), b.shown.dtype.clone(), a.shown.dtype == b.shown.dtype, "");
     row("size", a.numbers(&a.layout.sizes), b.numbers(&b.layout.sizes), a.layout.sizes == b.layout.sizes, "");
@@ -172,7 +169,10 @@ fn differences(first: &Side, second: &Side, is_shared: bool) -> Table {
     let is_same = a.shown.layout.offset == b.shown.layout.offset;
     row("offset", a.layout.offset.to_string(), b.layout.offset.to_string(), is_same, "");
     if is_shared && let Some((own, other, common)) = common_bytes(first, second) {
-        let more = format!(": {} in common", byte_count(common));
+        let more = match common {
+            0 => ": none in common, so no write into one changes the other".to_owned(),
+            common => format!(": a write into the {common} in common changes both"),
+        };
         row("bytes shown", own.to_string(), other.to_string(), common == own && common == other, &more);
     }
     table

@@ -368,13 +368,13 @@ impl Turn {
         }
     }
 
-    /// Flips one bit of a byte; bit 0 counts least.
+    /// Returns a byte with one bit flipped; bit 0 counts least.
     ///
     /// # Errors
-    /// Those of [`Turn::set_byte`].
-    pub fn flip_bit(&self, byte: usize, bit: u32) -> Result<(), String> {
+    /// Fails with the reason if there is no such byte or bit.
+    pub fn flipped(&self, byte: usize, bit: u32) -> Result<u8, String> {
         let mask = 1u8.checked_shl(bit).ok_or_else(|| format!("a byte has bits 0 to 7, not {bit}"))?;
-        self.set_byte(byte, self.byte(byte)? ^ mask)
+        Ok(self.byte(byte)? ^ mask)
     }
 
     /// Returns one byte of the storage.

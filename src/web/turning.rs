@@ -4,11 +4,11 @@
 use super::page::Page;
 use super::request::{Parsed, Request};
 use super::stage::{COLUMNS, Stage};
+use explain::svg;
 use explain::tensors::Terms;
 use explain::turn::{Change, Turn};
-use explain::{Holder, svg};
 use serde_json::{Value, json};
-use session::{Language, Picture};
+use session::{Language, Picture, Session};
 
 /// The parts of a picture to draw: bytes too, since they can be changed.
 const TERMS: Terms = Terms { bytes: true, cells: 64 };
@@ -26,12 +26,15 @@ impl Page {
         let recipe = panel.and_then(recipe).or_else(|| recipe(id)).ok_or_else(gone)?;
         let mut turn = recipe.turn().ok_or_else(gone)??;
         let mut stopped = None;
-        let mut keep = |tried: Result<(), String>| stopped = tried.err();
         if let Some(state) = request.field("state") {
-            keep(numbers_of(state, &turn).map(|next| turn = next));
+            match numbers_of(state, &turn) {
+                Ok(next) => turn = next,
+                Err(why) => stopped = Some(why),
+            }
         }
-        if let Some(change) = request.field("change") {
-            keep(changed(change).and_then(|change| turn.apply(change)));
+        // A change is one of the layout that the page shows.
+        if let Some(change) = request.field("change").filter(|_| stopped.is_none()) {
+            stopped = changed(change).and_then(|change| turn.apply(change)).err();
         }
         let byte = request.field("byte").and_then(Value::as_u64).and_then(|byte| usize::try_from(byte).ok());
         let byte = byte.unwrap_or_default();
@@ -44,12 +47,12 @@ impl Page {
                 Err(why) => stopped = Some(why),
             }
         }
-        let seen = self.seeing(|session| session.seen());
+        let seen = self.in_session(is_trial, Session::seen);
         let base = turn.base(&seen.holders);
         let codes: Vec<String> = base.as_ref().map(|base| turn.codes(base)).unwrap_or_default();
         let codes = match language {
             Language::Python => codes,
-            Language::Rhai => self.seeing(|session| {
+            Language::Rhai => self.in_session(is_trial, |session| {
                 codes.iter().map(|code| session.rhai_form(code).unwrap_or_else(|_| format!(">>> {code}"))).collect()
             }),
         };
@@ -91,6 +94,11 @@ impl Page {
         }
     }
 
+    /// Calls `look` with the session that drew a picture.
+    fn in_session<R>(&self, is_trial: bool, look: impl FnOnce(&Session) -> R) -> R {
+        if is_trial { self.seeing(look) } else { look(&self.desk.session()) }
+    }
+
     /// Writes a byte and redraws what shows it. If a variable is on the storage, an input of the session writes it, so that
     /// undo and transcripts know of it. Returns that input.
     fn write(
@@ -102,7 +110,7 @@ impl Page {
         value: u8,
     ) -> Result<Option<String>, String> {
         turn.byte(byte)?;
-        let holders: Vec<Holder> = self.seeing(|session| session.seen().holders);
+        let holders = self.in_session(is_trial, |session| session.seen().holders);
         let line = turn.base(&holders).and_then(|base| turn.byte_code(&base, byte, value));
         if is_trial {
             let line = line.map_or(String::new(), |line| format!(": {line}"));

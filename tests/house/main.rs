@@ -398,7 +398,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
 #[test]
 fn the_prompts_features_have_tests() {
     let page = read(&root().join("docs/shell.md"));
-    let tests = ["hints.rs", "main.rs", "pasting.rs", "saving.rs", "survival.rs", "undoing.rs"]
+    let tests = ["hints.rs", "main.rs", "pasting.rs", "saving.rs", "survival.rs", "turning.rs", "undoing.rs"]
         .map(|file| read(&root().join("tests/prompt").join(file)))
         .concat()
         + &read(&root().join("tests/cli.rs"))

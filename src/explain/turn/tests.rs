@@ -1,3 +1,5 @@
+//! A tensor and an array turned step by step, with the words for what is refused.
+
 use super::*;
 use tensor::{DType, Scalar, Tensor};
 
@@ -109,10 +111,10 @@ fn bytes_are_written_into_the_storage_itself() {
     let Turned::Tensor(view) = &turn.0 else { panic!("a tensor") };
     turn.set_byte(3, 0x40).unwrap();
     assert_eq!(view.scalars().unwrap(), [Scalar::Float(2.0), Scalar::Float(1.0)]);
-    turn.flip_bit(3, 7).unwrap();
+    turn.set_byte(3, turn.flipped(3, 7).unwrap()).unwrap();
     assert_eq!((turn.byte(3), view.scalars().unwrap()[0]), (Ok(0xc0), Scalar::Float(-2.0)));
     assert_eq!(turn.set_byte(8, 0), Err("there is no byte 8; the storage has 8".to_owned()));
-    assert_eq!(turn.flip_bit(0, 8), Err("a byte has bits 0 to 7, not 8".to_owned()));
+    assert_eq!(turn.flipped(0, 8), Err("a byte has bits 0 to 7, not 8".to_owned()));
 }
 
 #[test]

@@ -10,6 +10,13 @@ const CELLS: usize = 64;
 /// The maximum number of elements whose reading order is played.
 const PLAYED: usize = 4096;
 
+/// What the keys do, on the last lines of a form.
+const KEYS: [&str; 2] = [
+    "arrows choose and change   a r s add, remove, swap a dimension   space n read",
+    "b 3f set the byte   f 7 flip a bit   0 start over   Enter take the code   q leave",
+];
+const SHORT_KEYS: [&str; 1] = ["arrows a r s b f space n 0 Enter q"];
+
 /// A key, as far as the form tells keys apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnKey {
@@ -136,7 +143,7 @@ impl TurnForm {
             }
             TurnKey::Char('r') => self.with_dim(Change::Remove),
             TurnKey::Char('s') => self.with_dim(|dim| Change::Swap(dim, dim + 1)),
-            TurnKey::Char(_) => self.tell("keys: arrows, a r s, b f, space n, Enter, 0, q"),
+            TurnKey::Char(_) => self.tell("no key of the form"),
         }
         TurnStep::Draw
     }
@@ -144,7 +151,7 @@ impl TurnForm {
     /// Takes a digit of the number that a key has asked for.
     fn typed(&mut self, asked: Asked, digit: char) -> TurnStep {
         let value = match (asked, digit.to_digit(16)) {
-            (Asked::Bit, Some(bit @ 0..=7)) => self.turn.byte(self.byte).map(|byte| byte ^ (1 << bit)),
+            (Asked::Bit, Some(bit)) => self.turn.flipped(self.byte, bit),
             (Asked::Byte(mut digits), Some(_)) => {
                 digits.push(digit);
                 if digits.len() < 2 {
@@ -272,22 +279,21 @@ impl TurnForm {
         lines.extend(told.into_iter().map(|line| vec![span(Ink::Fault, line)]));
         let codes = self.codes();
         let code = codes.first().map_or("none: no variable is on this storage", String::as_str);
-        lines.push(vec![span(Ink::Label, "line "), span(Ink::Good, code)]);
+        lines.push(vec![span(Ink::Label, "code  "), span(Ink::Good, code)]);
         let visit = self.visit();
         let read = match &visit {
             Some((_, text)) => text.clone(),
             None => "space plays the reading order".to_owned(),
         };
-        lines.push(vec![span(Ink::Label, "read "), span(Ink::Plain, read)]);
+        lines.push(vec![span(Ink::Label, "read  "), span(Ink::Plain, read)]);
         lines.push(vec![span(Ink::Label, "lines "), span(Ink::Plain, self.turn.cache_lines())]);
-        for (i, text) in terminal::wrapped(&self.turn.views(), columns.saturating_sub(5)).into_iter().enumerate() {
-            lines.push(vec![span(Ink::Label, if i == 0 { "view " } else { "     " }), span(Ink::Plain, text)]);
+        for (i, text) in terminal::wrapped(&self.turn.views(), columns.saturating_sub(6)).into_iter().enumerate() {
+            lines.push(vec![span(Ink::Label, if i == 0 { "view  " } else { "      " }), span(Ink::Plain, text)]);
         }
         lines.extend(self.strip(columns, visit.map(|(place, _)| place)));
-        let keys = "arrows choose, change  space read  b byte  f bit  a r s dims  0 reset  Enter line  q";
-        let keys = vec![span(Ink::Label, keys)];
-        lines.truncate(rows.saturating_sub(2));
-        lines.push(keys);
+        let keys = if columns < 80 || rows < 20 { &SHORT_KEYS } else { &KEYS[..] };
+        lines.truncate(rows.saturating_sub(keys.len() + 1));
+        lines.extend(keys.iter().map(|keys| vec![span(Ink::Label, *keys)]));
         lines.into_iter().map(|line| cut(line, columns.saturating_sub(1))).collect()
     }
 
