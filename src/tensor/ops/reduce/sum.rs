@@ -125,7 +125,7 @@ fn as_compute_type<'r, S: Stored>(elements: &'r [S], room: &'r mut [S::Compute])
     }
 }
 
-const LEVELS: usize = 4;
+pub(super) const LEVELS: usize = 4;
 
 /// The addends of a sum with four accumulators of `V` lanes.
 trait Addends<const V: usize>: Sync {
@@ -187,7 +187,7 @@ fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
 
 /// Returns how many steps a run of the lowest level has, as a power of two: at least 16.
 #[inline(always)]
-fn power_of(size: usize) -> u32 {
+pub(super) fn power_of(size: usize) -> u32 {
     let ceil_log2 = if size <= 2 { 1 } else { usize::BITS - (size - 1).leading_zeros() };
     (ceil_log2 / LEVELS as u32).max(4)
 }
@@ -279,12 +279,15 @@ where
         Ok(())
     };
     for_each(layout, &view.layout, &mut |tile| {
-        let tile = reduced_first(tile);
+        let tile = tile.reduced_first();
         let [rows, columns] = tile.size;
         volume += rows * columns;
-        let long = rows >= LONG_SUM && tile.out_stride[0] == 0;
-        // About a piece. Parts with adjacent columns start at strip boundaries.
-        let unit = if tile.in_stride[1] == 1 { 4 * STRIP } else { 1 };
+        let [down, across] = tile.in_stride;
+        // Columns that are summed in groups stay together.
+        let is_alone = down == 1 || across != 1 && down < across || columns < 4;
+        let long = rows >= LONG_SUM && tile.out_stride[0] == 0 && is_alone;
+        // About a piece. Parts with adjacent columns start at strip boundaries, others at a group of four.
+        let unit = if across == 1 { 4 * STRIP } else { 4 };
         let width = if long { 1 } else { (PIECE / rows.max(1)).max(1).next_multiple_of(unit) };
         for start in (0..columns).step_by(width) {
             if long && !parts.is_empty() {
@@ -317,16 +320,6 @@ type PendingSums<C> = Vec<(i64, C)>;
 struct ColumnRange {
     tile: Tile,
     columns: Range<usize>,
-}
-
-/// Moves the reduced dimension of a tile to the front, if exactly one is reduced.
-fn reduced_first(mut tile: Tile) -> Tile {
-    if tile.out_stride[0] != 0 && tile.out_stride[1] == 0 {
-        tile.size.swap(0, 1);
-        tile.out_stride.swap(0, 1);
-        tile.in_stride.swap(0, 1);
-    }
-    tile
 }
 
 struct Sums<'m, S> {

@@ -220,3 +220,21 @@ fn long_products_that_vanish() {
     check("infinity before them", 1, f32::NEG_INFINITY);
     parallel::set_cores(0);
 }
+
+/// Columns that are not adjacent are summed four at a time, also when there are too many for one piece of work. The bits
+/// are those of PyTorch 2.7.0.
+#[test]
+fn groups_of_columns_are_not_divided() {
+    let mut state = 1u64;
+    let mut next = || {
+        state = (state * 1103515245 + 12345) % 2147483648;
+        Scalar::Float(state as f64 / 2147483648.0 - 0.3)
+    };
+    let all = View::from_scalars(&[300, 16], DType::Float, (0..4800).map(|_| next())).unwrap();
+    let every = all.with_layout(all.layout.slice(1, None, None, 2));
+    let sums = sum(&every, Some(&[0]), false, None).unwrap().scalars().unwrap();
+    let bits: Vec<u32> = sums.iter().map(|sum| sum.to_f32().to_bits()).collect();
+    let wanted =
+        [1114413512, 1114854357, 1115533582, 1116062040, 1113227928, 1115054455, 1115546151, 1116195727].to_vec();
+    assert_eq!(bits, wanted);
+}

@@ -15,6 +15,18 @@ pub(super) struct Tile {
     pub in_stride: [i64; 2],
 }
 
+impl Tile {
+    /// Moves the reduced dimension to the front, if exactly one is reduced.
+    pub(super) fn reduced_first(mut self) -> Tile {
+        if self.out_stride[0] != 0 && self.out_stride[1] == 0 {
+            self.size.swap(0, 1);
+            self.out_stride.swap(0, 1);
+            self.in_stride.swap(0, 1);
+        }
+        self
+    }
+}
+
 /// One dimension: its size, and the strides of results and elements along it.
 #[derive(Clone, Copy)]
 pub(super) struct Dim {
