@@ -52,6 +52,7 @@ mod retakes;
 mod spare;
 mod step;
 pub mod storage;
+pub mod tape;
 #[allow(clippy::module_inception)]
 pub mod tensor;
 pub mod thresholds;

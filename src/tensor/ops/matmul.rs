@@ -4,6 +4,7 @@
 
 mod cross;
 mod halves;
+pub mod order;
 mod product;
 mod tiles;
 mod triangles;

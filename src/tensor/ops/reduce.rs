@@ -8,6 +8,7 @@ mod chain;
 mod extremum;
 mod fold;
 mod moments;
+pub mod order;
 mod running;
 mod scan;
 mod skip;

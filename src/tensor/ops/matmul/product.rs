@@ -171,9 +171,9 @@ vector_ring!(f32 f64);
 /// The number of multiplications up to which a product is summed in order. For small matrices, the library behind
 /// PyTorch gives these results on any processor, to the last bit. Larger products are worth vector instructions, whose
 /// fused steps round differently.
-const SMALL: usize = 1 << 20;
+pub(super) const SMALL: usize = 1 << 20;
 /// The same limit for a single column of a type without lanes, where each addition depends on the one before.
-const SMALL_COLUMN: usize = 1 << 12;
+pub(super) const SMALL_COLUMN: usize = 1 << 12;
 
 /// The pieces of a batch for each core.
 const PIECES: usize = 4;

@@ -115,3 +115,17 @@ pub(crate) fn strides(view: &View) -> Vec<i64> {
 pub(crate) fn window(view: &View, sizes: &[i64], strides: &[i64], offset: i64) -> View {
     view.with_layout(Layout { sizes: sizes.into(), strides: strides.into(), offset })
 }
+
+/// Returns a contiguous tensor of varied numbers: integers of any size, and floats around 1.
+pub(crate) fn numbers(sizes: &[i64], dtype: DType, seed: u64) -> View {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        match dtype.is_integral(false) {
+            true => Scalar::Int((state >> (64 - 8 * dtype.itemsize() as u32)) as i64),
+            false => Scalar::Float((state >> 11) as f64 / (1u64 << 52) as f64 - 0.75),
+        }
+    };
+    let count = sizes.iter().product::<i64>();
+    View::from_scalars(sizes, dtype, (0..count).map(|_| next())).expect("these are few")
+}
