@@ -11,7 +11,7 @@ mod keep_going;
 #[path = "cli/lessons.rs"]
 mod lessons;
 
-use crate::pace::check;
+use crate::pace::{check, within};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -644,4 +644,17 @@ fn a_newcomer_goes_through_all_lessons_in_one_go() {
         let left = learn(state.path(), arguments, "");
         assert!(left.starts_with("All exercises are done."), "{left}");
     }
+}
+
+#[test]
+fn a_long_sum_is_drawn_in_a_moment() {
+    let source = ["-e", "let x = torch.full([1000000], 0.1, #{dtype: float16});", "-e", "sum_steps(x)"];
+    let (status, text, _) = within(400, "a sum of a million numbers", || run_here(&source, b""));
+    assert_eq!(status, 0);
+    for part in
+        ["in float16        256.0", "999 999", "rounded once to float16: inf", "torch.sum adds float16 in float32"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(text.lines().count() < 100 && !text.contains('\u{1b}'), "{text}");
 }

@@ -2,6 +2,7 @@
 //! them run. `cargo test --test whole cli::` runs those of one file.
 
 mod aliasing;
+mod calculation;
 mod calls;
 mod caught;
 mod cli;

@@ -73,13 +73,8 @@ impl Holder {
 
 /// Draws the variables that hold memory, grouped by storage. Redrawing shows the variables of that time.
 pub fn picture(holders: &[Holder], width: usize) -> Picture {
-    Picture {
-        scene: scene(holders),
-        width,
-        again: Some(Rc::new(Redraw::of_variables(|holders| Ok(scene(holders))))),
-        choose: None,
-        fields: Vec::new(),
-    }
+    let again = Some(Rc::new(Redraw::of_variables(|holders| Ok(scene(holders)))));
+    Picture { again, ..Picture::of(scene(holders), width) }
 }
 
 /// Storages on the same bytes: one, or a storage and slices of it, as `torch.from_numpy()` makes them.

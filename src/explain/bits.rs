@@ -1,11 +1,13 @@
 //! The bits of one element: sign, exponent and mantissa of a float, and how they give its value.
 
+use super::asked;
 use super::bytes::{Reading, decode_bytes};
+use super::element;
 use super::scene::{Block, Ink, Lane, Scene, Span, Strip, Table, span};
 use crate::format::float_repr;
 use half::{bf16, f16};
 use tensor::float8::{self, Layout};
-use tensor::{Category, DType, Error, Memory, Result, View};
+use tensor::{Category, DType, Error, Memory, Result, Scalar, View};
 
 /// The bit fields of a float.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,6 +163,16 @@ pub fn of_view(view: &View) -> Result<Scene> {
     Ok(scene)
 }
 
+/// Draws the bits of a number that was stored in a view, and what became of it.
+///
+/// # Errors
+/// Those of [`of_view`].
+pub fn of_number(asked: Scalar, view: &View) -> Result<Scene> {
+    let mut scene = of_view(view)?;
+    asked::explain(&mut scene, asked, view.item()?, view.dtype);
+    Ok(scene)
+}
+
 fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
     let cells = memory.bytes().get(start..start.saturating_add(size)).unwrap_or_default();
     cells.iter().map(tensor::memory::get).collect()
@@ -263,13 +275,7 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
     let zeros = integer.trailing_zeros();
     let power = parts.power() - mantissa as i32 + zeros as i32;
     scene.note(Ink::Plain, format!("{sign}{} * 2^{power} = {}", integer >> zeros, shortened(&whole)));
-    // Rust prints the shortest digits for the type.
-    let single = || format!("{:?}", value as f32).parse().map_or(short.clone(), float_repr);
-    let short = match dtype {
-        DType::Float => single(),
-        DType::Double => short,
-        _ => return,
-    };
+    let short = element::exact(Scalar::Float(value), dtype);
     scene.note(Ink::Plain, format!("{short} is the shortest decimal that reads back as this {}", dtype.name()));
 }
 
@@ -330,7 +336,7 @@ fn binary(number: u64, bits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tensor::{Layout, Scalar, Storage};
+    use tensor::{Layout, Storage};
 
     fn decoded(bytes: &[u8], dtype: DType) -> f64 {
         let storage = Storage::from_bytes(bytes).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::format::{complex_repr, float_repr};
 use num_complex::Complex;
-use tensor::{DType, Scalar};
+use tensor::{DType, Scalar, View};
 
 /// The number of digits shown in a cell.
 const BRIEF: usize = 5;
@@ -28,6 +28,21 @@ pub(crate) fn exact(value: Scalar, dtype: DType) -> String {
     }
 }
 
+/// The longest decimal of an exact value that is written out.
+const LONG: usize = 14;
+
+/// Formats an element with all its digits if they are few, else like [`exact`].
+pub(crate) fn precise(value: Scalar, dtype: DType) -> String {
+    match value {
+        Scalar::Float(f) if f.is_finite() => {
+            let all = format!("{f}");
+            let all = if all.contains('.') { all } else { all + ".0" };
+            if all.len() <= LONG && f64::from(f as f32) == f { all } else { exact(value, dtype) }
+        }
+        value => exact(value, dtype),
+    }
+}
+
 fn whole(value: Scalar) -> String {
     match value {
         Scalar::Bool(true) => "True".to_owned(),
@@ -47,10 +62,19 @@ pub(super) fn rounded(value: f64, digits: usize) -> f64 {
 fn shortest(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::Float => (value as f32).to_string().parse().unwrap_or(value),
-        // Five digits distinguish any two numbers of 16 or 8 bits.
-        dtype if dtype.itemsize() <= 2 => rounded(value, BRIEF),
+        // Numbers of 16 and 8 bits have few digits, so an integer is written out.
+        dtype if dtype.itemsize() <= 2 && !(value.fract() == 0.0 && value.abs() < 1e5) => {
+            let reads_back = |digits: &usize| stored(rounded(value, *digits), dtype) == Some(value);
+            // Five digits distinguish any two of them.
+            rounded(value, (1..BRIEF).find(reads_back).unwrap_or(BRIEF))
+        }
         _ => value,
     }
+}
+
+/// Returns the value that a number has in `dtype`.
+fn stored(value: f64, dtype: DType) -> Option<f64> {
+    View::scalar(Scalar::Float(value), dtype).and_then(|view| view.item()).ok().map(Scalar::to_f64)
 }
 
 #[cfg(test)]
@@ -65,7 +89,9 @@ mod tests {
             (Scalar::Float(1.0), DType::Float, "1.0", "1.0"),
             (Scalar::Float(f64::NAN), DType::Float, "nan", "nan"),
             (Scalar::Float(f64::NEG_INFINITY), DType::Half, "-inf", "-inf"),
-            (Scalar::Float(0.0999755859375), DType::Half, "0.099976", "0.099976"),
+            (Scalar::Float(0.0999755859375), DType::Half, "0.099976", "0.1"),
+            (Scalar::Float(65504.0), DType::Half, "65504.0", "65504.0"),
+            (Scalar::Float(0.333251953125), DType::Half, "0.33325", "0.3333"),
             (Scalar::Complex(Complex::new(1.0, -2.0)), DType::ComplexFloat, "(1-2j)", "(1-2j)"),
             (Scalar::Int(-3), DType::Long, "-3", "-3"),
             (Scalar::Bool(true), DType::Bool, "True", "True"),

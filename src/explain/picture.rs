@@ -4,6 +4,7 @@ use super::again::Redraw;
 use super::scene::{Line, Scene};
 use super::terminal;
 use std::rc::Rc;
+use tensor::Result;
 use value::{Object, Value};
 
 /// Draws the picture for the item with a number. `None` if there is no such item.
@@ -17,14 +18,14 @@ pub struct Picture {
     pub again: Option<Rc<Redraw>>,
     /// Draws the picture for a chosen item. Keeps what it needs alive, so a page drops it before the next input.
     pub choose: Option<Rc<Choose>>,
-    /// Attributes that a script can read.
-    pub fields: Vec<(&'static str, Value)>,
+    /// The object whose attributes are those of the picture.
+    pub about: Option<Rc<dyn Object>>,
 }
 
 impl Picture {
     /// Creates a picture of a moment.
     pub fn of(scene: Scene, width: usize) -> Picture {
-        Picture { scene, width, again: None, choose: None, fields: Vec::new() }
+        Picture { scene, width, again: None, choose: None, about: None }
     }
 
     /// Returns the lines of the drawing.
@@ -44,7 +45,11 @@ impl Object for Picture {
     }
 
     fn attribute(&self, name: &str) -> Option<Value> {
-        self.fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
+        self.about.as_ref()?.attribute(name)
+    }
+
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        self.about.as_ref()?.own_attribute(name)
     }
 
     fn repr(&self) -> String {

@@ -32,7 +32,11 @@ pub(super) fn told(tensor: &Tensor) -> Vec<Told> {
     for (i, step) in steps.iter().enumerate() {
         let before = Stage { layout: &step.before, dtype: step.dtype };
         if i == 0 {
-            tell("base", &before, if step.is_cut { "earlier steps were dropped" } else { "the first tensor" }.to_owned());
+            tell(
+                "base",
+                &before,
+                if step.is_cut { "earlier steps were dropped" } else { "the first tensor" }.to_owned(),
+            );
         }
         let after = match steps.get(i + 1) {
             Some(next) => Stage { layout: &next.before, dtype: next.dtype },

@@ -97,7 +97,7 @@ pub struct Exercise {
 /// Every lesson, in order.
 pub fn lessons() -> &'static [Lesson] {
     static LESSONS: LazyLock<Vec<Lesson>> =
-        LazyLock::new(|| texts().lessons.iter().map(|(name, page)| parse::lesson(name, name, page)).collect());
+        LazyLock::new(|| texts().lessons.iter().map(|(name, page)| parse::lesson(name, page)).collect());
     &LESSONS
 }
 

@@ -8,6 +8,7 @@ use super::block_tensors::first_block;
 use call::{Call, Row, function};
 use explain::bytes::Reading;
 use explain::compare::{self, Side};
+use explain::sum_steps::{SumSteps, picture as picture_of_steps};
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
 use explain::{Holder, Ink, Picture, Redraw, Scene, span, weakly};
@@ -15,7 +16,9 @@ use explain::{aliases, arrays, bits, bytes, chain, figure, html, svg, why, why_a
 use files::gguf::BlockTensor;
 use tensor::bail;
 use tensor::interrupt::watched;
+use tensor::ops::check::resolved;
 use tensor::ops::quantize::dequantize;
+use tensor::ops::reduce::sum;
 use tensor::rehearsal::to_write;
 use tensor::system::{Files, System};
 use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
@@ -76,6 +79,12 @@ pub(crate) const ROWS: &[Row] = &[
         "Shows the bits of one number, or of a quantized block: sign, exponent and mantissa of a float.",
     )
     .python("bits"),
+    function(
+        "py.sum_steps(Tensor x, ScalarType? dtype=None, *, int? width=None) -> Object",
+        sum_steps,
+        "Shows a sum one addition after another: what each one loses, and the same sum in a wider dtype.",
+    )
+    .python("sum_steps"),
     function(
         "py.aliases(*, int? width=None) -> Object",
         |c| Ok(Value::Object(Rc::new(aliases::picture(&c.state.holders(), width(c)?)))),
@@ -167,7 +176,7 @@ fn picture(
 ) -> Result<Value> {
     let scene = make(value, holders)?;
     let again = Redraw::of(value, make).map(Rc::new);
-    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again, choose: None, fields: Vec::new() })))
+    Ok(Value::Object(Rc::new(Picture { again, ..Picture::of(scene, width(call)?) })))
 }
 
 /// Like [`picture`], for a layout, which a page lets its reader change by hand.
@@ -178,7 +187,7 @@ fn picture_of_layout(
 ) -> Result<Value> {
     let scene = make(value, &call.state.holders())?;
     let again = Redraw::of(value, make).map(|again| Rc::new(again.of_layout()));
-    Ok(Value::Object(Rc::new(Picture { scene, width: width(call)?, again, choose: None, fields: Vec::new() })))
+    Ok(Value::Object(Rc::new(Picture { again, ..Picture::of(scene, width(call)?) })))
 }
 
 /// Draws a picture of the first argument, which must have its own storage.
@@ -407,11 +416,26 @@ fn show_bits(call: &mut Call) -> Result<Value> {
         };
         match wanted {
             Some(dtype) if dtype != view.dtype && view.numel() == 1 => {
-                bits::of_view(&View::scalar(view.item()?, dtype)?)
+                let asked = view.item()?;
+                bits::of_number(asked, &View::scalar(asked, dtype)?)
             }
-            _ => bits::of_view(&view),
+            _ => match given.as_scalar() {
+                Some(asked) => bits::of_number(asked, &view),
+                None => bits::of_view(&view),
+            },
         }
     })
+}
+
+fn sum_steps(call: &mut Call) -> Result<Value> {
+    let view = strided(&call.value(0), "sum_steps")?;
+    let dtype = call.opt_dtype(1).unwrap_or(match view.dtype {
+        DType::Bool => DType::Long,
+        dtype => dtype,
+    });
+    let view = resolved(&view)?;
+    let steps = SumSteps::new(&view, dtype, || sum(&view, None, false, None)?.item())?;
+    Ok(Value::Object(Rc::new(picture_of_steps(steps, width(call)?))))
 }
 
 /// Returns a number as a tensor of dtype `wanted`, or by default of the dtype Python computes with.

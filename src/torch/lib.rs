@@ -17,6 +17,7 @@ pub(crate) mod autograd_rows;
 mod backends;
 mod backward;
 mod block_tensors;
+pub mod calculation;
 mod casts;
 mod combine;
 mod convolution;

@@ -288,7 +288,7 @@ pub(crate) fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
 }
 
 /// Returns whether one operand is a batch whose matrices can be stacked, so that one matrix product suffices.
-fn folds(a: &Tensor, b: &Tensor) -> Result<bool> {
+pub(super) fn folds(a: &Tensor, b: &Tensor) -> Result<bool> {
     let (x, y) = (a.view(), b.view());
     let (larger, smaller) = if x.ndim() >= y.ndim() { (x.clone(), b) } else { (tensor::ops::view::matrix_t(&y)?, a) };
     if larger.ndim() < 3 || smaller.borrow().ndim() > 2 {

@@ -18,6 +18,7 @@ pub(crate) mod windows;
 use call::reads::{Part, Reads, Span, Takes, TracedCall, TracedTensor};
 use call::{Call, Row, State, function};
 use derivatives::derivatives;
+use explain::calculation::Calculation;
 use explain::origin::{CallRow, LeafRow, Mark, Panel, StepRow};
 use explain::{Picture, Scene};
 use lineage::{Element, Leaf, Lineage, Node, Trail};
@@ -135,9 +136,9 @@ fn draw(lineage: &Rc<Lineage>, result: &Tensor, number: i64, width: usize) -> Re
     let Some(element) = lineage.resolve(&last, number, lineage.calls.len()) else {
         bail!(RuntimeError, "origin() lost the result of the expression")
     };
-    let mut picture = followed_from(lineage, element, width);
     let at = At { lineage: lineage.clone(), result: result.clone(), width };
-    picture.fields.push(("at", Value::Object(Rc::new(at))));
+    let about = Followed { lineage: lineage.clone(), element, at: Value::Object(Rc::new(at)), width };
+    let picture = Picture { about: Some(Rc::new(about)), ..followed_from(lineage, element, width) };
     Ok(Value::Object(Rc::new(picture)))
 }
 
@@ -150,14 +151,61 @@ fn followed_from(lineage: &Rc<Lineage>, element: Element, width: usize) -> Pictu
     explain::origin::leaves(&mut scene, leaf_rows(lineage, &trail, &derivatives(lineage, element)));
     notes(&mut scene, lineage, &trail);
     panels(&mut scene, lineage, &trail);
-    let mut picture = Picture::of(scene, width);
-    picture.fields = vec![
-        ("inputs", inputs(lineage, &trail)),
-        ("calls", Value::list(call_rows(lineage).into_iter().map(|row| Value::str(row.code)))),
-    ];
     let chosen = lineage.clone();
-    picture.choose = Some(Rc::new(move |choice| Some(followed_from(&chosen, chosen.chosen(choice)?, width))));
-    picture
+    let choose = move |choice| Some(followed_from(&chosen, chosen.chosen(choice)?, width));
+    Picture { choose: Some(Rc::new(choose)), ..Picture::of(scene, width) }
+}
+
+/// The attributes of a picture of `origin`.
+struct Followed {
+    lineage: Rc<Lineage>,
+    element: Element,
+    at: Value,
+    width: usize,
+}
+
+impl Object for Followed {
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let lineage = &self.lineage;
+        match name {
+            "inputs" => Some(Ok(inputs(lineage, &lineage.trail(self.element)))),
+            "calls" => Some(Ok(Value::list(call_rows(lineage).into_iter().map(|row| Value::str(row.code))))),
+            "at" => Some(Ok(self.at.clone())),
+            "steps" => Some(calculation(lineage, self.element).and_then(|found| found.list())),
+            "calculation" => Some(
+                calculation(lineage, self.element)
+                    .map(|found| Value::Object(Rc::new(Picture::of(found.scene(), self.width)))),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// Returns how an element was computed, by the call that computed it before the views that show it.
+fn calculation(lineage: &Lineage, element: Element) -> Result<Calculation> {
+    let mut element = element;
+    while let Node::Result { call, output } = element.node {
+        let Some(traced) = lineage.calls.get(call) else { break };
+        if matches!(traced.reads, Reads::Place) && patterns::is_view(traced) {
+            match lineage.reads(element).as_deref() {
+                Some([(read, _)]) => element = *read,
+                _ => break,
+            }
+            continue;
+        }
+        let Some(made) = traced.outputs.get(output) else { break };
+        if !traced.tensors.iter().all(TracedTensor::is_unchanged) {
+            bail!(RuntimeError, "a later call has changed the tensors of {}()", traced.signature.name);
+        }
+        let (index, result) = (patterns::index_of(element.number, made.sizes()), Value::Tensor(made.tensor.clone()));
+        let found = super::calculation::of(&lineage.state, traced.key, &traced.args, &result, &index)?;
+        let names = traced.tensors.iter().map(|tensor| lineage.argument_name(call, &tensor.tensor)).collect();
+        return match found {
+            Some(found) => Ok(found.with_names(names)),
+            None => bail!(ValueError, "{}() computes no number", traced.signature.name),
+        };
+    }
+    bail!(ValueError, "{} was not computed by the expression", lineage.element_name(element))
 }
 
 /// `origin(…).at(1, 0)`: the same of another element.
@@ -545,9 +593,17 @@ fn readers(call: &mut Call) -> Result<Value> {
             format!("{name}() is not described element by element; what it read is not known."),
         );
     }
-    let mut picture = Picture::of(scene, width(call)?);
-    picture.fields = vec![("elements", Value::list(elements))];
-    Ok(Value::Object(Rc::new(picture)))
+    let about = Readers(Value::list(elements));
+    Ok(Value::Object(Rc::new(Picture { about: Some(Rc::new(about)), ..Picture::of(scene, width(call)?) })))
+}
+
+/// The attribute of a picture of `readers`.
+struct Readers(Value);
+
+impl Object for Readers {
+    fn attribute(&self, name: &str) -> Option<Value> {
+        (name == "elements").then(|| self.0.clone())
+    }
 }
 
 /// An element that read the one asked for as a dictionary, for scripts.

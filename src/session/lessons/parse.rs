@@ -9,8 +9,8 @@ use crate::transcript::{Document, Form};
 const RHAI: &str = "rhai";
 
 /// Parses a page.
-pub(super) fn lesson(name: &str, key: &str, page: &str) -> Lesson {
-    let mut lesson = Lesson { name: name.to_owned(), key: key.to_owned(), ..Lesson::default() };
+pub(super) fn lesson(name: &str, page: &str) -> Lesson {
+    let mut lesson = Lesson { name: name.to_owned(), key: name.to_owned(), ..Lesson::default() };
     let mut lines = page.lines();
     let mut reader = Reader::default();
     while let Some(line) = lines.next() {
@@ -205,7 +205,7 @@ So.
 
 </details>
 ";
-        let lesson = lesson("name", "name", page);
+        let lesson = lesson("name", page);
         assert_eq!(lesson.title, "Title");
         assert!(matches!(&lesson.parts[..], [PagePart::Prose(text), PagePart::Session(inputs)]
             if text == "One paragraph." && inputs.python[0].source == "1 + 1" && inputs.rhai[0].source == "2"));

@@ -45,7 +45,7 @@ pub fn read(name: &str, key: &str, page: &str) -> Result<Lesson, Vec<Mistake>> {
     let mut reading = Reading::default();
     reading.page(page);
     match reading.mistakes.is_empty() {
-        true => Ok(Lesson { page: Some(page.to_owned()), ..parse::lesson(name, key, page) }),
+        true => Ok(Lesson { key: key.to_owned(), page: Some(page.to_owned()), ..parse::lesson(name, page) }),
         false => Err(reading.mistakes),
     }
 }
