@@ -8,6 +8,7 @@ use std::process::exit;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -15,8 +16,8 @@ use tensorsh::session::transcript::{
     Baseline, Options, Reading, Scope, Target, Terms, read_text, replay, spawn_with_big_stack,
 };
 use tensorsh::shell::{
-    self, ColorChoice, Conversion, DiffForm, Language, Learning, Marking, PromptOptions, Publication, ReportForm,
-    Reporting, Screen, Sort, Testing, complain, show,
+    self, ColorChoice, Conversion, DiffForm, Language, Learning, Marking, PromptOptions, Publication, Quizzing,
+    ReportForm, Reporting, Screen, Sort, Testing, complain, show,
 };
 use tensorsh::tensor::system::{Machine, System};
 
@@ -30,6 +31,7 @@ tensorsh [OPTIONS]                        a prompt; or a script from standard in
        tensorsh learn [--rhai] [--list] [--report FILE] [LESSON | FILE | FOLDER]
        tensorsh learn --mark FILE [LESSON | FILE | FOLDER]
        tensorsh publish [--site URL | FOLDER] [LESSON | FILE | FOLDER] -o FOLDER
+       tensorsh quiz [--level LEVEL] [--seed NUMBER] [--count NUMBER] [--answers] [TOPIC]...
        tensorsh [OPTIONS] inspect [--json] FILE...
        tensorsh completions SHELL
        tensorsh man";
@@ -119,6 +121,12 @@ enum Command {
     /// now, and exercises with hints and solutions folded. Several lessons get a list, index.html. Without LESSON, writes
     /// those of docs/learn. A page has no script, and nothing in a lesson becomes markup.
     Publish(Publish),
+    /// Answer questions on strides, views, sharing, dtypes, broadcasting and indexing
+    ///
+    /// Questions are made at random from operations, and the answers are computed. At a terminal they are asked and judged,
+    /// and a picture explains a wrong answer; without --count they go on until :quit. Otherwise they are printed in
+    /// Markdown, 10 unless --count says how many. A seed makes the same questions again.
+    Quiz(Quiz),
     /// List what files of tensors contain, without reading the data
     ///
     /// Reads checkpoints of PyTorch, pickles, safetensors, npy, npz and GGUF, folders of torch.distributed, and models in
@@ -295,6 +303,37 @@ struct Publish {
     /// The number or the name of a lesson, a file, or a folder of files
     #[arg(value_name = "LESSON")]
     lesson: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+struct Quiz {
+    /// Choose the questions by NUMBER
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    /// Ask so many questions
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=500))]
+    count: Option<u16>,
+
+    /// Ask questions of one level, from 1 to 3; without it, questions become harder
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(1..=3))]
+    level: Option<u8>,
+
+    /// Print the questions with their answers
+    #[arg(long)]
+    answers: bool,
+
+    /// Show the questions in Python; answers may be in either language
+    #[arg(long, conflicts_with = "rhai")]
+    python: bool,
+
+    /// Show the questions in Rhai
+    #[arg(long)]
+    rhai: bool,
+
+    /// The topics; without any, all are mixed
+    #[arg(value_name = "TOPIC", value_parser = PossibleValuesParser::new(shell::quiz_topics()))]
+    topics: Vec<String>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -490,6 +529,18 @@ fn run(cli: Cli) -> i32 {
             language: if *rhai { Language::Rhai } else { Language::Python },
             site: site.clone(),
         }),
+        Some(Command::Quiz(quiz)) => shell::quiz(
+            screen,
+            &Quizzing {
+                topics: quiz.topics.clone(),
+                level: quiz.level.map(usize::from),
+                seed: quiz.seed,
+                count: quiz.count.map(usize::from),
+                answers: quiz.answers,
+                language: asked(quiz.python, quiz.rhai).or_else(|| language(&cli)).unwrap_or(Language::Python),
+                no_config: cli.no_config,
+            },
+        ),
         Some(Command::Inspect(inspect)) => shell::inspect(&as_text(&inspect.files), &reporting(inspect)),
         Some(Command::Diff(Diff { json, stat, tolerance, files })) => match as_text(files).as_slice() {
             [a, b] => shell::diff(
@@ -613,6 +664,7 @@ fn opening(cli: &Cli, script: Option<&OsString>) -> PromptOptions {
         no_config: cli.no_config,
         language: language(cli),
         script: script.map(PathBuf::from),
+        command: None,
     }
 }
 

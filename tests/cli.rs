@@ -10,6 +10,8 @@ mod files;
 mod keep_going;
 #[path = "cli/lessons.rs"]
 mod lessons;
+#[path = "cli/quiz.rs"]
+mod quiz;
 
 use crate::pace::{check, within};
 use std::fs;

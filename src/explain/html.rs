@@ -17,9 +17,9 @@ document.querySelectorAll('.scroll').forEach(box => {
 const PAGE: &str = "\
 body { background: var(--page); color: var(--plain); font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto 4rem; \
 max-width: 1500px; padding: 0 1rem; overflow-wrap: break-word; }
-main { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 3rem; }
+article { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 3rem; }
 section { min-width: 0; max-width: 100%; } section.whole { flex-basis: 100%; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
+h1 { font-size: 1.3rem; flex-basis: 100%; } h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.2rem; margin: .4rem 0; }
 dt { color: var(--label); } dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; } th { color: var(--label); font-weight: 500; text-align: left; }
@@ -32,17 +32,29 @@ svg { display: block; }
 html { scroll-padding: 1rem 0 5rem; }
 #told { position: fixed; inset: auto 0 0 0; background: var(--unused-fill); padding: .4rem 1rem; }
 #told:empty { display: none; }
+@media print { body { margin: 0; max-width: none; font-size: 11pt; } #told { display: none; }
+article + article { break-before: page; } section, tr { break-inside: avoid; } .scroll { overflow: visible; }
+svg { max-width: 100%; height: auto; } svg rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 ";
 
-/// Returns the whole page.
-pub fn draw(scene: &Scene) -> String {
-    let (title, sections) = (escaped(&scene.title), sections(scene));
+/// Returns a page with the pictures below each other.
+pub fn draw(scenes: &[Scene]) -> String {
+    let title = match scenes {
+        [one] => escaped(&one.title),
+        _ => format!("{} pictures", scenes.len()),
+    };
+    let articles: String = scenes.iter().map(article).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE}</style>\n<body>\n<h1>{title}</h1>\n<main>\n{sections}</main>\n\
+         <style>\n{STYLE}{PAGE}</style>\n<body>\n{articles}\
          <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}{SCROLL}</script>\n</body>\n</html>\n"
     )
+}
+
+/// Draws one picture.
+fn article(scene: &Scene) -> String {
+    format!("<article>\n<h1>{}</h1>\n<main>\n{}</main>\n</article>\n", escaped(&scene.title), sections(scene))
 }
 
 /// The style of a page with [`part`]s, besides its own.

@@ -5,7 +5,7 @@ pub(crate) const STYLE: &str = "\
 :root { color-scheme: light dark; --page: #ffffff; --plain: #1f2328; --label: #59636e; --frame: #c4ccd4; \
 --shown: #0a3069; --shown-fill: #ddf4ff; --shared: #6b4300; --shared-fill: #ffe9ad; --unused: #656d76; \
 --unused-fill: #f3f5f7; --fault: #b3121d; --fault-fill: #ffe2df; --good: #116329; --good-fill: #d8f8e0; }
-@media (prefers-color-scheme: dark) { :root { --page: #0d1117; --plain: #e6edf3; --label: #9aa4ae; --frame: #434c56; \
+@media screen and (prefers-color-scheme: dark) { :root { --page: #0d1117; --plain: #e6edf3; --label: #9aa4ae; --frame: #434c56; \
 --shown: #b6dcff; --shown-fill: #12304f; --shared: #f7d272; --shared-fill: #463509; --unused: #8b949e; \
 --unused-fill: #171d25; --fault: #ff9b94; --fault-fill: #4a1b1d; --good: #6fdd8b; --good-fill: #12361f; } }
 .plain { --ink: var(--plain); --fill: var(--page); }

@@ -1,6 +1,7 @@
 //! A scene as a value: the result of `explain(t)`. A prompt draws it; `svg` and `html` use it directly.
 
 use super::again::Redraw;
+use super::blank::Blanks;
 use super::scene::{Line, Scene};
 use super::terminal;
 use std::rc::Rc;
@@ -20,12 +21,21 @@ pub struct Picture {
     pub choose: Option<Rc<Choose>>,
     /// The object whose attributes are those of the picture.
     pub about: Option<Rc<dyn Object>>,
+    /// What was left blank. `None` for a whole picture.
+    pub blanks: Option<Rc<Blanks>>,
 }
 
 impl Picture {
     /// Creates a picture of a moment.
     pub fn of(scene: Scene, width: usize) -> Picture {
-        Picture { scene, width, again: None, choose: None, about: None }
+        Picture { scene, width, again: None, choose: None, about: None, blanks: None }
+    }
+
+    /// Returns the picture with these parts left blank, or with the usual ones. `None` if it has none of them.
+    pub fn blanked(scene: &Scene, width: usize, parts: &[String]) -> Option<Picture> {
+        let (blank, blanks) = scene.blanked(parts)?;
+        let blanks = Blanks { blanks, solved: scene.clone() };
+        Some(Picture { blanks: Some(Rc::new(blanks)), ..Picture::of(blank, width) })
     }
 
     /// Returns the lines of the drawing.

@@ -81,6 +81,9 @@ pub fn span(ink: Ink, text: impl Into<String>) -> Span {
     Span { ink, text: text.into() }
 }
 
+/// The heading above the steps that made a tensor.
+pub(crate) const HISTORY: &str = "How it was made";
+
 /// A picture before it is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
@@ -288,6 +291,27 @@ impl CellMap {
 impl Scene {
     pub fn new(title: impl Into<String>) -> Scene {
         Scene { title: title.into(), blocks: Vec::new() }
+    }
+
+    /// Returns the scene without the history of a tensor, and with these facts alone.
+    pub fn with_facts(&self, kept: &[&str]) -> Scene {
+        let mut scene = Scene::new(self.title.as_str());
+        let mut is_history = false;
+        for block in &self.blocks {
+            match block {
+                Block::Heading(text) => is_history = text == HISTORY,
+                Block::Facts(facts) => {
+                    let is_kept = |(name, _): &&(String, Span)| kept.contains(&name.as_str());
+                    scene.facts(facts.iter().filter(is_kept).cloned().collect());
+                    continue;
+                }
+                _ => {}
+            }
+            if !is_history {
+                scene.blocks.push(block.clone());
+            }
+        }
+        scene
     }
 
     pub fn note(&mut self, ink: Ink, text: impl Into<String>) {

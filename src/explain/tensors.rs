@@ -8,7 +8,8 @@ use super::aliases::{Holder, WORTH_A_WORD};
 use super::element::brief;
 use super::residents::{index_of, place_at, residents};
 use super::scene::{
-    Bar, Bars, Block, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, index_text, list, span,
+    Bar, Bars, Block, HISTORY, Ink, Lane, Scene, Span, Strip, Table, byte_count, counted, grouped, index_text, list,
+    span,
 };
 use crate::format::float_repr;
 use tensor::form::{Form, Quantizer};
@@ -56,7 +57,7 @@ pub fn scene(view: &View, chain: Option<Table>, holders: &[Holder], terms: Terms
         return scene;
     }
     if let Some(chain) = chain {
-        scene.heading("How it was made");
+        scene.heading(HISTORY);
         scene.blocks.push(Block::Table(chain));
     }
     drawings(&mut scene, view, terms);

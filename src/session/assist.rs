@@ -15,12 +15,13 @@ mod highlight;
 mod log;
 mod marked;
 mod paste;
+mod quizzing;
 mod saving;
 mod table;
 mod turning;
 
 pub use commands::{is_command, is_known_command, run as run_command, topic};
-pub use console::{Console, EntryOutcome};
+pub use console::{Console, EntryOutcome, Reply};
 pub use desk::Desk;
 pub use entry::{ListedCompletion, Paths, completeness, completeness_of_paste, completions, read, usages};
 pub use fault::{describe, noted};

@@ -369,7 +369,7 @@ impl Attempt<'_> {
     /// Judges an input that is to show a value.
     fn judge_value(&mut self, source: &str, new: Option<String>) -> Verdict {
         let answer = match (self.shown.get(), new) {
-            (OutputKind::Value, _) => self.desk.session().value_of("_"),
+            (OutputKind::Value, _) => self.desk.session().value_of_variable("_"),
             (OutputKind::Other, _) => {
                 return Verdict::Step("Only a look: the exercise asks for a value, not for text or a picture.".into());
             }
@@ -413,7 +413,7 @@ impl Attempt<'_> {
         }
         other.look();
         let answer = match (exercise.asks_for_value(), other.shown.get()) {
-            (true, OutputKind::Value) => other.desk.session().value_of("_"),
+            (true, OutputKind::Value) => other.desk.session().value_of_variable("_"),
             _ => None,
         };
         match other.find(answer.as_ref()) {

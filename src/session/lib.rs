@@ -6,6 +6,7 @@
 
 pub mod assist;
 pub mod lessons;
+pub mod quiz;
 pub mod transcript;
 
 pub use call::stack::note as note_stack;
@@ -155,6 +156,9 @@ pub struct Session {
     note: Option<String>,
     past: undo::UndoHistory,
     keeps_results: bool,
+    /// Whether the running input hands over the values that it shows, and the latest of them.
+    capture: Rc<std::cell::Cell<results::Capture>>,
+    captured: Option<Value>,
 }
 
 /// Lets loops of this thread use all cores again. Their number belongs to the thread, not to a session.
@@ -169,7 +173,8 @@ impl Session {
         let runtime = Rc::new(Runtime::new(state.clone()));
         let engine = Rc::new(RefCell::new(engine::build(&runtime)));
         let home = EngineHandle::new(&engine, &runtime);
-        let python = python::Python::new(&state, &runtime);
+        let capture = Rc::default();
+        let python = python::Python::new(&state, &runtime, &capture);
         let mut scope = Scope::new();
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
         scope.push("ARGS", args);
@@ -185,6 +190,8 @@ impl Session {
             note: None,
             past: undo::UndoHistory::default(),
             keeps_results: options.keeps_results,
+            capture,
+            captured: None,
         }
     }
 
@@ -494,7 +501,9 @@ impl Session {
     /// Shows a value like a prompt. `None` is not shown.
     fn show(&mut self, value: &Dynamic) -> tensor::Result<()> {
         if !value.is_unit() {
-            if is_range(value) {
+            if self.capture.get() == results::Capture::Hidden {
+                // The caller alone gets it.
+            } else if is_range(value) {
                 self.runtime.print(&format!("{value}\n"));
             } else {
                 python::show(&self.runtime, &to_value(value)?)?;

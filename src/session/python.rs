@@ -7,7 +7,7 @@
 
 use super::begun::Begun;
 use super::failure::{EARLIER, Failure, call_line, did_you_mean, failure_of, line_and_column, shorten_trace};
-use super::results::{hidden_name, shown_name};
+use super::results::{Capture, hidden_name, shown_name};
 use super::{Language, Session, foreign, stopped};
 use call::state::{Said, State};
 use explain::{Holder, Picture};
@@ -24,7 +24,7 @@ use languages::script::values::{from_python, to_value};
 use languages::script::{callback, engine};
 use rhai::{Dynamic, FnPtr, Scope};
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind};
@@ -43,7 +43,7 @@ pub(super) struct Python {
 }
 
 impl Python {
-    pub(super) fn new(state: &Rc<State>, runtime: &Rc<Runtime>) -> Python {
+    pub(super) fn new(state: &Rc<State>, runtime: &Rc<Runtime>, capture: &Rc<Cell<Capture>>) -> Python {
         let machine = Machine::new(state);
         let scope: Rc<RefCell<Scope<'static>>> = Rc::default();
         let (variables, functions) = (scope.clone(), Rc::downgrade(runtime));
@@ -75,10 +75,12 @@ impl Python {
             Rc::new(found().unwrap_or_default())
         })));
         let shown: Rc<RefCell<Vec<Value>>> = Rc::default();
-        let (kept, screen) = (shown.clone(), Rc::downgrade(state));
+        let (kept, screen, capture) = (shown.clone(), Rc::downgrade(state), capture.clone());
         machine.show.replace(Some(Rc::new(move |value: &Value| {
             if let Some(state) = screen.upgrade() {
-                show(&state, value)?;
+                if capture.get() != Capture::Hidden {
+                    show(&state, value)?;
+                }
                 if !matches!(value, Value::None) {
                     kept.borrow_mut().push(value.clone());
                 }
@@ -321,7 +323,7 @@ impl Session {
 
 impl Session {
     /// Returns the value of a variable, or of `_`.
-    pub(crate) fn value_of(&self, name: &str) -> Option<Value> {
+    pub(crate) fn value_of_variable(&self, name: &str) -> Option<Value> {
         to_value(self.scope.get(hidden_name(name))?).ok()
     }
 

@@ -2,8 +2,21 @@
 
 use rhai::Dynamic;
 
-use super::Session;
+use super::{Failure, Language, Outcome, Session};
 use languages::script::holders::storage_of;
+use languages::script::values::to_value;
+use value::Value;
+
+/// Whether values that an input shows are handed to the caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Capture {
+    #[default]
+    Nothing,
+    /// They are shown as well.
+    Shown,
+    /// They are neither shown nor kept as results.
+    Hidden,
+}
 
 /// The variables that hold the results, newest first. Rhai cannot have a variable named `_`.
 const NAMES: [&str; 3] = ["underscore_", "underscore__", "underscore___"];
@@ -21,10 +34,35 @@ pub(super) fn hidden_name(name: &str) -> &str {
 }
 
 impl Session {
+    /// Evaluates an input like [`Session::eval`]. Also returns the value that it has shown last.
+    pub(crate) fn eval_with_value(&mut self, language: Language, source: &str) -> (Outcome, Option<Value>) {
+        self.capturing(Capture::Shown, language, source)
+    }
+
+    /// Returns the value of an expression, which is neither shown nor kept as a result. `None` for a statement.
+    ///
+    /// # Errors
+    /// The failure of the expression.
+    pub(crate) fn value_of(&mut self, language: Language, source: &str) -> Result<Option<Value>, Box<Failure>> {
+        let (outcome, value) = self.capturing(Capture::Hidden, language, source);
+        outcome.error.map_or(Ok(value), |failure| Err(Box::new(failure)))
+    }
+
+    fn capturing(&mut self, capture: Capture, language: Language, source: &str) -> (Outcome, Option<Value>) {
+        self.capture.set(capture);
+        let outcome = self.eval(language, source);
+        self.capture.set(Capture::Nothing);
+        (outcome, self.captured.take())
+    }
+
     /// Makes a value the newest result. A value on a large storage that no variable holds is dropped, and `_` is then
     /// undefined.
     pub(super) fn keep_result(&mut self, value: &Dynamic) {
-        if !self.keeps_results {
+        let capture = self.capture.get();
+        if capture != Capture::Nothing {
+            self.captured = to_value(value).ok();
+        }
+        if !self.keeps_results || capture == Capture::Hidden {
             return;
         }
         for pair in NAMES.windows(2).rev() {

@@ -16,6 +16,7 @@ mod past;
 mod progress;
 mod prompt;
 mod publish;
+mod quiz;
 mod screen;
 mod script;
 mod test;
@@ -25,6 +26,7 @@ pub use files::{Conversion, DiffForm, ReportForm, Reporting, Sort, convert, diff
 pub use learn::{Learning, Marking, learn, mark};
 pub use prompt::{PromptOptions, prompt};
 pub use publish::{Publication, publish};
+pub use quiz::{Quizzing, quiz, quiz_topics};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
 pub use script::{run_code, run_each_statement, run_file, run_standard_input};
 pub use session::Language;

@@ -5,7 +5,7 @@
 //! results and arrive faster than anyone types are then skipped.
 
 use std::cell::Cell;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +17,7 @@ use std::time::Instant;
 
 use owo_colors::{OwoColorize, Style};
 use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
 use rustyline::{ColorMode, CompletionType, Config as EditorConfig, EditMode, Editor};
 use signal_hook::consts::SIGINT;
 use signal_hook::{flag, low_level};
@@ -29,7 +30,7 @@ use super::past::FileHistory;
 use super::progress::{self, ProgressGuard};
 use super::screen::{Screen, Stream, coloured_picture, complain, complain_marked, marked, show};
 use super::turn;
-use session::assist::{Console, Desk, Marked, TurnForm, help, run_command};
+use session::assist::{Console, Desk, Marked, Reply, TurnForm, help, run_command};
 use session::{Language, Picture, Said, Session, set_budget};
 
 /// The keys listed in the overview.
@@ -55,11 +56,21 @@ pub struct PromptOptions {
     pub language: Option<Language>,
     /// A script to run before the first prompt. Its variables are kept.
     pub script: Option<PathBuf>,
+    /// A command to run instead of reading entries. The startup script does not run before it.
+    pub command: Option<String>,
 }
 
 /// Runs the prompt until the user leaves it, and returns the program's exit status.
 pub fn prompt(screen: Screen, opening: PromptOptions) -> i32 {
-    match Prompt::open(screen, opening).and_then(|mut prompt| prompt.run()) {
+    let command = opening.command.clone();
+    let run = |mut prompt: Prompt| match command {
+        Some(command) => {
+            prompt.measure();
+            Ok(run_command(&Rc::clone(&prompt.shared).desk, &mut prompt, &command).unwrap_or_default())
+        }
+        None => prompt.run(),
+    };
+    match Prompt::open(screen, opening).and_then(run) {
         Ok(status) => status,
         Err(error) => {
             complain(&format!("tensorsh: the terminal cannot be used: {error}\n"));
@@ -80,6 +91,10 @@ pub(crate) struct Prompt {
     running: Option<ProgressGuard>,
     /// The initial text of the next entry, and the cursor in it.
     initial: Option<(String, usize)>,
+    /// Reads replies to questions, without the prompt's history and completions. Opened at the first question.
+    replies: Option<Editor<(), MemHistory>>,
+    /// Whether the running command asks questions. Its output is then not paged, or the pager would take the replies.
+    is_asking: bool,
 }
 
 impl Prompt {
@@ -119,12 +134,25 @@ impl Prompt {
         for (event, handler) in keys(&shared) {
             editor.bind_sequence(event, handler);
         }
-        let mut prompt =
-            Prompt { screen, shared, editor, store: Store::nowhere(), config, paging, running: None, initial: None };
+        let mut prompt = Prompt {
+            screen,
+            shared,
+            editor,
+            store: Store::nowhere(),
+            config,
+            paging,
+            running: None,
+            initial: None,
+            replies: None,
+            is_asking: false,
+        };
         let history = match reading {
             Ok(reader) => reader.join().unwrap_or_else(|_| Err("its file could not be read".to_owned())),
             Err(_) => Store::open(limit),
         };
+        if opening.command.is_some() {
+            prompt.config.startup = None;
+        }
         prompt.begin(opening.quiet, history, opening.script.as_deref(), &faults);
         Ok(prompt)
     }
@@ -162,12 +190,17 @@ impl Prompt {
         }
     }
 
+    /// Takes over the width of the terminal.
+    fn measure(&mut self) {
+        if let Some((columns, _)) = self.editor.dimensions() {
+            self.shared.columns.set(columns.into());
+            self.shared.desk.session_mut().set_width(columns.into());
+        }
+    }
+
     fn run(&mut self) -> rustyline::Result<i32> {
         loop {
-            if let Some((columns, _)) = self.editor.dimensions() {
-                self.shared.columns.set(columns.into());
-                self.shared.desk.session_mut().set_width(columns.into());
-            }
+            self.measure();
             self.shared.pace.since.set(Some(Instant::now()));
             // A Ctrl-C that came too late for the previous entry must not affect this one.
             self.shared.desk.session().interrupt_flag().store(false, Ordering::Relaxed);
@@ -256,6 +289,7 @@ impl Prompt {
             return None;
         }
         let taken = shared.desk.take(self, entry);
+        self.is_asking = false;
         if let Some(printed) = taken.printed {
             shared.pace.after_result.set(printed);
         }
@@ -275,7 +309,7 @@ impl Prompt {
     /// Returns the number of lines shown before the pager takes over.
     pub(crate) fn rows(&mut self) -> Option<usize> {
         let (_, rows) = self.editor.dimensions()?;
-        self.config.pager.then_some(rows.into())
+        (self.config.pager && !self.is_asking).then_some(rows.into())
     }
 }
 
@@ -326,6 +360,29 @@ impl Console for Prompt {
 
     fn complain(&mut self, text: &Marked) {
         complain_marked(self.screen, text);
+    }
+
+    fn begin_questions(&mut self) -> bool {
+        self.is_asking = io::stdin().is_terminal();
+        self.is_asking
+    }
+
+    fn ask(&mut self, sign: &str) -> Reply {
+        let edit_mode = if self.config.vi { EditMode::Vi } else { EditMode::Emacs };
+        let settings = EditorConfig::builder().edit_mode(edit_mode).build();
+        if self.replies.is_none() {
+            self.replies = Editor::with_history(settings, MemHistory::new()).ok();
+        }
+        let Some(replies) = &mut self.replies else { return Reply::Ended };
+        match replies.readline(sign) {
+            Ok(line) => {
+                // Replies can be edited without a history too.
+                let _ = replies.add_history_entry(&line);
+                Reply::Line(line)
+            }
+            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Reply::Discarded,
+            Err(_) => Reply::Ended,
+        }
     }
 
     fn columns(&self) -> usize {

@@ -25,7 +25,7 @@ use tensor::{DType, Error, ErrorKind, Result, Scalar, Storage, Tensor, View};
 use value::{ArrayMemory, Value};
 
 /// The functions that read every variable of the session.
-pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "compare", "svg", "html", "origin", "readers"];
+pub const READ_VARIABLES: &[&str] = &["explain", "aliases", "blank", "compare", "svg", "html", "origin", "readers"];
 
 /// The maximum number of cells drawn.
 const MOST_CELLS: i64 = 4096;
@@ -139,15 +139,24 @@ pub(crate) const ROWS: &[Row] = &[
         "Draws an array of two dimensions as shades, from its least element to its greatest.",
     ),
     function(
+        "py.blank(any x, any[] parts, *, int? width=None) -> Object",
+        blank,
+        "Leaves parts of a picture blank, as an exercise: the index row, the size, the strides, who shares the memory.",
+    )
+    .python("blank"),
+    function(
         "py.svg(any x, str file) -> None",
-        |c| write(c, svg::draw),
+        |c| {
+            let scene = scene_of(c, &c.value(0))?;
+            write(c, &svg::draw(&scene))
+        },
         "Writes a picture, or a tensor's picture, as an SVG file.",
     )
     .python("svg"),
     function(
-        "py.html(any x, str file) -> None",
-        |c| write(c, html::draw),
-        "Writes a picture, or a tensor's picture, as an HTML page.",
+        "py.html(any x, str file, *, bool blank=False) -> None",
+        write_page,
+        "Writes a picture, a tensor's picture, or a list of them as an HTML page that can be printed.",
     )
     .python("html"),
 ];
@@ -492,34 +501,85 @@ fn unwatch(call: &mut Call) -> Result<Value> {
     Ok(Value::None)
 }
 
-/// Writes the picture of the first argument to the file named by the second.
-fn write(call: &mut Call, draw: fn(&Scene) -> String) -> Result<Value> {
-    let text = match call.value(0) {
+/// Returns the scene of a picture, or the picture that `explain` draws of a tensor or an array.
+fn scene_of(call: &Call, value: &Value) -> Result<Scene> {
+    let terms = Terms { bytes: false, cells: 64 };
+    match value {
         Value::Object(object) => match object.as_any().downcast_ref::<Picture>() {
-            Some(picture) => draw(&picture.scene),
-            None if let Some(array) = object.memory() => {
-                draw(&arrays::scene(&array, &call.state.holders(), Terms { bytes: false, cells: 64 }))
+            Some(picture) => return Ok(picture.scene.clone()),
+            None => {
+                if let Some(array) = object.memory() {
+                    return Ok(arrays::scene(&array, &call.state.holders(), terms));
+                }
             }
-            None => bail!(
-                TypeError,
-                "{}() takes a picture, a tensor or an array, not {}",
-                call.signature.called(),
-                object.type_name()
-            ),
         },
-        Value::Tensor(tensor) => {
-            let terms = Terms { bytes: false, cells: 64 };
-            draw(&scene(&tensor.view(), chain(&tensor), &call.state.holders(), terms))
-        }
-        other => {
-            bail!(
-                TypeError,
-                "{}() takes a picture, a tensor or an array, not {}",
-                call.signature.called(),
-                other.type_name()
-            )
+        Value::Tensor(tensor) => return Ok(scene(&tensor.view(), chain(tensor), &call.state.holders(), terms)),
+        _ => {}
+    }
+    let name = call.signature.called();
+    bail!(TypeError, "{name}() takes a picture, a tensor or an array, not {}", value.type_name())
+}
+
+/// Returns a picture with parts left blank.
+///
+/// # Errors
+/// ValueError for a picture that has none of them.
+fn blanked(scene: &Scene, width: usize, parts: &[String]) -> Result<Picture> {
+    let Some(picture) = Picture::blanked(scene, width, parts) else {
+        match parts {
+            [] => bail!(
+                ValueError,
+                "this picture has no part that is usually left blank; name one, as in blank(p, \"index\")"
+            ),
+            parts => bail!(ValueError, "this picture has no part called {}", parts.join(" or ")),
         }
     };
+    Ok(picture)
+}
+
+fn blank(call: &mut Call) -> Result<Value> {
+    let scene = scene_of(call, &call.value(0))?;
+    let names = call.value(1).sequence().unwrap_or_default();
+    let parts = names.iter().map(|name| match name {
+        Value::Str(name) => Ok(name.to_string()),
+        other => bail!(TypeError, "parts are named by text, such as \"index\", not by {}", other.type_name()),
+    });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    Ok(Value::Object(Rc::new(blanked(&scene, width(call)?, &parts)?)))
+}
+
+/// The most pictures of a page.
+const MOST_PICTURES: usize = 1000;
+
+/// Writes one picture or several to a page.
+fn write_page(call: &mut Call) -> Result<Value> {
+    let value = call.value(0);
+    let values = match &value {
+        Value::List(_) | Value::Tuple(_) => value.sequence().unwrap_or_default(),
+        _ => vec![value.clone()],
+    };
+    if values.is_empty() || values.len() > MOST_PICTURES {
+        bail!(ValueError, "a page has from 1 to {MOST_PICTURES} pictures, not {}", values.len());
+    }
+    let is_blank = call.bool(2)?;
+    let drawn = |value: &Value| {
+        let scene = scene_of(call, value)?;
+        match is_blank && !is_blanked(value) {
+            true => Ok(blanked(&scene, 80, &[])?.scene),
+            false => Ok(scene),
+        }
+    };
+    let scenes = watched(&values).map(drawn).collect::<Result<Vec<_>>>()?;
+    write(call, &html::draw(&scenes))
+}
+
+fn is_blanked(value: &Value) -> bool {
+    let Value::Object(object) = value else { return false };
+    object.as_any().downcast_ref::<Picture>().is_some_and(|picture| picture.blanks.is_some())
+}
+
+/// Writes a text to the file named by the second argument.
+fn write(call: &Call, text: &str) -> Result<Value> {
     let file = call.str(1)?;
     System::replace_contents(&to_write(Path::new(file)), text.as_bytes()).map_err(|error| {
         let kind = match error.kind() {

@@ -2,7 +2,7 @@
 
 use super::events::Listener;
 use super::pictures::Pictures;
-use session::assist::{Console, Marked};
+use session::assist::{Console, Marked, Reply};
 use session::{Failure, Language, Live, Picture, Session};
 use std::cell::RefCell;
 use std::path::Path;
@@ -133,6 +133,15 @@ impl Console for Stage {
 
     fn fail(&mut self, failure: &Failure, source: &str, file: Option<&str>) {
         self.listener.failure(failure, source, file);
+    }
+
+    // The page has a view of its own for questions.
+    fn begin_questions(&mut self) -> bool {
+        false
+    }
+
+    fn ask(&mut self, _: &str) -> Reply {
+        Reply::Ended
     }
 
     fn columns(&self) -> usize {

@@ -58,9 +58,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("transcript", &["session", "explain", "system"]),
     ("lessons", &["assist", "transcript", "session", "explain", "value", "tensor"]),
-    ("assist", &["transcript", "session", "files", "explain", "system"]),
-    ("shell", &["assist", "lessons", "transcript", "session", "files", "format"]),
-    ("web", &["assist", "lessons", "transcript", "session", "files", "explain", "format"]),
+    ("quiz", &["lessons", "session", "library", "call", "explain", "value", "tensor", "system"]),
+    ("assist", &["quiz", "transcript", "session", "files", "explain", "system"]),
+    ("shell", &["assist", "quiz", "lessons", "transcript", "session", "files", "format"]),
+    ("web", &["assist", "quiz", "lessons", "transcript", "session", "files", "explain", "format"]),
     ("main", &["shell", "system", "transcript"]),
 ];
 

@@ -10,7 +10,7 @@ pub(crate) const PARTS: &[(&str, &[&str])] = &[
     ("call", &["dispatch"]),
     ("torch", &["library"]),
     ("languages", &["python", "script"]),
-    ("session", &["transcript", "lessons", "assist"]),
+    ("session", &["transcript", "lessons", "quiz", "assist"]),
 ];
 
 const ROOMS: &[&str] = &[

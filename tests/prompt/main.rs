@@ -3,6 +3,7 @@
 
 mod hints;
 mod pasting;
+mod quizzes;
 mod saving;
 mod survival;
 mod terminal;

@@ -9,9 +9,11 @@ use super::entry::Paths;
 use super::help::help;
 use super::log::{Entry, compare};
 use super::marked::{Mark, Marked};
+use super::quizzing;
 use super::saving::saved;
 use super::table;
 use super::turning::TurnForm;
+use crate::quiz::Topic;
 use crate::transcript::read_text;
 use crate::{Failure, Language, Session, Undone, nearest, wrapped};
 use tensor::system::Moment;
@@ -46,6 +48,12 @@ const COMMANDS: &[Command] = &[
         run: explain,
     },
     Command {
+        name: "fill",
+        arguments: "T[, PARTS]",
+        doc: "draw T with parts left blank, and ask for each",
+        run: quizzing::fill,
+    },
+    Command {
         name: "help",
         arguments: "[NAME or WORDS]",
         doc: "explain a function, or list these commands",
@@ -59,12 +67,24 @@ const COMMANDS: &[Command] = &[
         run: origin,
     },
     Command {
+        name: "predict",
+        arguments: "CODE",
+        doc: "ask what CODE gives before it is shown, and judge the answer",
+        run: quizzing::predict,
+    },
+    Command {
         name: "python",
         arguments: "[CODE]",
         doc: "read input as Python, or run CODE as Python once",
         run: python,
     },
     Command { name: "quit", arguments: "", doc: "leave, like Ctrl-D", run: |_, _, _| Some(0) },
+    Command {
+        name: "quiz",
+        arguments: "[TOPIC] [--level N]",
+        doc: "questions on strides, views, sharing, dtypes, broadcasting or indexing",
+        run: quizzing::quiz,
+    },
     Command { name: "redo", arguments: "[N]", doc: "redo the last N steps that were undone", run: redo },
     Command { name: "reset", arguments: "", doc: "forget every variable and setting", run: reset },
     Command { name: "rhai", arguments: "[CODE]", doc: "read input as Rhai, or run CODE as Rhai once", run: rhai },
@@ -129,6 +149,11 @@ pub(super) fn complete(line: &str, at: usize, paths: Paths) -> Option<(usize, Ve
         Some(("load" | "save", path)) => {
             let (length, found) = paths(path.trim_start());
             Some((at - length, found))
+        }
+        Some(("quiz", words)) => {
+            let word = words.rsplit(' ').next().unwrap_or_default();
+            let names = Topic::ALL.map(Topic::name).into_iter().filter(|name| name.starts_with(word));
+            Some((at - word.len(), names.map(|name| (name.to_owned(), String::new())).collect()))
         }
         Some(_) => None,
     }
@@ -300,7 +325,7 @@ pub(super) fn suggested(failure: &Failure, source: &str) -> Failure {
     failure
 }
 
-fn usage(console: &mut dyn Console, name: &str) -> Option<i32> {
+pub(super) fn usage(console: &mut dyn Console, name: &str) -> Option<i32> {
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
         console.complain(&format!(":{name} {} -- {}\n", command.arguments, command.doc).into());
     }

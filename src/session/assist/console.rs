@@ -50,6 +50,13 @@ pub trait Console {
         self.complain(&describe(failure, source, file));
     }
 
+    /// Begins questions, which the entry ends. Output is not paged meanwhile: a pager would take the replies. Returns
+    /// whether there is somebody to ask: not without a terminal, and not on a page, which asks in its own way.
+    fn begin_questions(&mut self) -> bool;
+
+    /// Asks for a line, which is neither an entry nor remembered.
+    fn ask(&mut self, sign: &str) -> Reply;
+
     /// Returns the available width in columns.
     fn columns(&self) -> usize;
 
@@ -68,6 +75,16 @@ pub trait Console {
     /// # Errors
     /// Fails with the reason if there is no folder, or no way to stop the work.
     fn run_in_background(&mut self, stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String>;
+}
+
+/// The reply to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    Line(String),
+    /// Ctrl-C discarded what was typed.
+    Discarded,
+    /// Ctrl-D: there will be no reply.
+    Ended,
 }
 
 /// The result of an entry.

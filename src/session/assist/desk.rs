@@ -11,6 +11,7 @@ use super::console::{Console, EntryOutcome};
 use super::entry::{completeness_of_paste, is_unfinished, read};
 use super::log::{Entry, Log};
 use super::paste::{Statement, is_output_number, with_python_prompts};
+use crate::quiz::Predicted;
 use crate::transcript::{Document, Form, Reading};
 use crate::{Completeness, Language, Live, Outcome, Said, Session, SessionOptions, stopped};
 
@@ -88,8 +89,7 @@ impl Desk {
                 return EntryOutcome::default();
             }
         };
-        self.session_mut().remember();
-        self.log.borrow_mut().mark();
+        self.mark_input();
         let Some(mut pasted) = pasted else {
             console.remember(entry);
             let exit = self.run_typed(console, entry);
@@ -208,6 +208,20 @@ impl Desk {
         let outcome = self.session_mut().eval(language, source);
         self.log.borrow_mut().end(language, source, None, &outcome);
         outcome
+    }
+
+    /// Like [`Desk::eval`], for an input whose value has been predicted.
+    pub(super) fn eval_predicted(&self, console: &mut dyn Console, language: Language, source: &str) -> Predicted {
+        self.log.borrow_mut().begin();
+        let predicted = self.watched(console, false, |session| Predicted::run(session, language, source));
+        self.log.borrow_mut().end(language, source, None, &predicted.outcome);
+        predicted
+    }
+
+    /// Begins an input of its own: undo returns to this moment.
+    pub(super) fn mark_input(&self) {
+        self.session_mut().remember();
+        self.log.borrow_mut().mark();
     }
 
     /// Runs a script and logs its text.

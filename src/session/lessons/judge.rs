@@ -107,7 +107,7 @@ impl<'e> Judge<'e> {
     pub(super) fn state(&self, attempt: &Session) -> GivenState {
         let mut state = GivenState::default();
         for given in &self.givens {
-            let value = attempt.value_of(&given.name);
+            let value = attempt.value_of_variable(&given.name);
             let name = || given.name.clone();
             if !value.as_ref().is_some_and(|value| given.handle.is(value)) {
                 state.rebound.insert(name());
@@ -140,7 +140,7 @@ impl<'e> Judge<'e> {
         // Ctrl-C during an input asks every open session to stop.
         self.session.interrupt_flag().store(false, Ordering::Relaxed);
         let mut names = vec![("answer".to_owned(), answer.cloned().unwrap_or(Value::None))];
-        let present = |name: &String| (name.clone(), attempt.value_of(name).unwrap_or(Value::None));
+        let present = |name: &String| (name.clone(), attempt.value_of_variable(name).unwrap_or(Value::None));
         names.extend(self.names.iter().map(present));
         let over: Vec<_> =
             self.givens.iter().map(|given| (given.name.clone(), given.as_tensor().unwrap_or(Value::None))).collect();
