@@ -121,6 +121,50 @@ fn pictures_are_written() {
     assert_eq!(outcome.error.map(|error| error.kind).as_deref(), Some("FileNotFoundError"));
 }
 
+/// Several pictures are one page, which prints on white paper, each picture on a sheet of its own.
+#[test]
+fn several_pictures_are_a_page_for_printing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = Session::new(SessionOptions::default());
+    text_of(&mut session, Language::Python, "import torch; x = torch.arange(6).view(2, 3)");
+    let mut page = |pictures: &str, options: &str| {
+        let path = folder.path().join("sheet.html");
+        let code = format!("html({pictures}, {:?}{options})", path.display().to_string());
+        let outcome = session.eval(Language::Python, &code);
+        match outcome.error {
+            Some(failure) => Err(format!("{}: {}", failure.kind, failure.message)),
+            None => Ok(std::fs::read_to_string(&path).unwrap()),
+        }
+    };
+    let whole = page("[explain(x), why_view(x.t(), 6), x.t()]", "").unwrap();
+    assert_eq!((whole.matches("<article>").count(), whole.matches("<h1>").count()), (3, 3));
+    assert!(whole.contains("<title>3 pictures</title>") && whole.contains("[3, 1]"));
+    for rule in
+        ["@media screen and (prefers-color-scheme: dark)", "@media print", "article + article { break-before: page; }"]
+    {
+        assert!(whole.contains(rule), "{rule}");
+    }
+    let blank = page("[explain(x), why_view(x.t(), 6), x.t()]", ", blank=True").unwrap();
+    assert!(blank.contains("____") && !blank.contains("[3, 1]: ") && !blank.contains("index</text>1,2"));
+    assert_eq!(page("(x,)", "").map(|page| page.matches("<article>").count()), Ok(1));
+    let refusals = [
+        ("[]", "", "ValueError: a page has from 1 to 1000 pictures, not 0"),
+        ("[x, 3]", "", "TypeError: html() takes a picture, a tensor or an array, not int"),
+        (
+            "bits(1.5)",
+            ", blank=True",
+            "ValueError: this picture has no part that is usually left blank; name one, as in blank(p, \"index\")",
+        ),
+        ("blank(x, 3)", "", "TypeError: parts are named by text, such as \"index\", not by int"),
+        ("blank(x, 'sign')", "", "ValueError: this picture has no part called sign"),
+    ];
+    for (pictures, options, wanted) in refusals {
+        assert_eq!(page(pictures, options), Err(wanted.to_owned()));
+    }
+    // A picture that has blank parts already keeps those.
+    assert!(page("[blank(x, 'value')]", ", blank=True").unwrap().contains("1,2"));
+}
+
 /// In a script, which is a single input, functions see the variables of the scope in which they are called.
 #[test]
 fn scripts_see_their_variables() {

@@ -664,3 +664,58 @@ fn an_exercise_has_a_session_of_its_own() {
     visit.answer(json!({ "ask": "leave" }));
     assert!(names(&visit.answer(json!({ "ask": "variables" }))));
 }
+
+#[test]
+fn a_quiz_is_asked_and_judged() {
+    let mut visit = Visit::new();
+    let begun = json!({ "ask": "quiz", "topic": "strides", "level": 1, "seed": 7, "language": "python" });
+    let first = visit.answer(begun.clone());
+    assert_eq!(first, visit.answer(begun), "a seed makes the same quiz");
+    assert_eq!((&first["question"]["number"], &first["question"]["topic"]), (&json!(1), &json!("strides")));
+    assert_eq!(first["again"], "tensorsh quiz strides --level 1 --seed 7");
+    assert!(first["question"]["session"].as_str().unwrap().starts_with(">>> x = torch.zeros("), "{first}");
+    let unread = visit.answer(json!({ "ask": "guess", "text": "perhaps" }));
+    assert_eq!((&unread["verdict"], &unread["answered"]), (&json!("unread"), &json!(0)));
+    let wrong = visit.answer(json!({ "ask": "guess", "text": "-77" }));
+    assert_eq!((&wrong["verdict"], &wrong["right"], &wrong["answered"]), (&json!("wrong"), &json!(0), &json!(1)));
+    assert!(wrong["picture"]["svg"].as_str().unwrap().starts_with("<svg"), "{wrong}");
+    // The answer to a skipped question is told, and is the right one when the quiz comes again.
+    let mut answers = Vec::new();
+    for _ in 0..3 {
+        answers.push(visit.answer(json!({ "ask": "next" }))["skipped"].as_str().unwrap().to_owned());
+    }
+    visit.answer(json!({ "ask": "quiz", "topic": "strides", "level": 1, "seed": 7, "language": "python" }));
+    for answer in answers {
+        let judged = visit.answer(json!({ "ask": "guess", "text": answer }));
+        assert_eq!((&judged["verdict"], &judged["picture"]), (&json!("right"), &Value::Null), "{answer}: {judged}");
+        visit.answer(json!({ "ask": "next" }));
+    }
+    for (topic, level) in [("stride", 1), ("", 4)] {
+        let asked = json!({ "ask": "quiz", "topic": topic, "level": level, "language": "python" });
+        assert!(visit.answer(asked)["refused"].is_string());
+    }
+    let mut other = Visit::new();
+    assert_eq!(other.answer(json!({ "ask": "guess", "text": "1" })), json!({ "refused": "no quiz is active" }));
+}
+
+#[test]
+fn blank_parts_of_pictures_are_filled_in() {
+    let mut visit = Visit::new();
+    let source = "import torch; x = torch.arange(6).view(2, 3)\nblank(x.t(), 'index', 'stride')";
+    let (_, events) = visit.ask(json!({ "ask": "run", "language": "python", "source": source }));
+    let picture = events.iter().find(|event| event["event"] == "picture").unwrap();
+    assert_eq!(picture["blanks"].as_array().unwrap().len(), 7, "{picture}");
+    assert_eq!((&picture["blanks"][0], &picture["blanks"][2]), (&json!("stride"), &json!("index of cell 1")));
+    let svg = picture["svg"].as_str().unwrap();
+    assert!(svg.contains("aria-label=\"Blank 3: index of cell 1.\"") && !svg.contains("[1, 3]"), "{svg}");
+    let id = picture["id"].clone();
+    let mut fill =
+        |blank: u64, text: &str| visit.answer(json!({ "ask": "fill", "id": id, "blank": blank, "text": text }));
+    assert_eq!(fill(0, "(1, 3)"), json!({ "verdict": "right" }));
+    assert_eq!(fill(2, "1 0"), json!({ "verdict": "right" }));
+    assert_eq!(fill(2, "0,1"), json!({ "verdict": "wrong" }));
+    assert!(fill(70, "0,1")["refused"].is_string());
+    let whole = visit.answer(json!({ "ask": "solve", "id": id }));
+    assert!(whole["alt"].as_str().unwrap().contains("[1, 3]"), "{whole}");
+    assert!(visit.answer(json!({ "ask": "solve", "id": 99 }))["refused"].is_string());
+}

@@ -6,6 +6,7 @@ import { Lessons } from './page/lessons.js';
 import { listen } from './page/picture.js';
 import { Pages } from './page/pages.js';
 import { Play } from './page/play.js';
+import { Quiz } from './page/quiz.js';
 
 const EMBEDDED = /^#e=/;
 const SESSION = /^#[se]=(.*)$/;
@@ -27,6 +28,7 @@ if (isEmbedded) {
 const play = new Play({ isEmbedded });
 const views = {
   lessons: new Lessons(document.getElementById('lessons')),
+  quiz: new Quiz(document.getElementById('quiz')),
   pages: new Pages(document.getElementById('pages')),
 };
 

@@ -1,12 +1,12 @@
 //! Pictures with parts left blank, as exercises: the index row of a storage, a shape, strides, who shares the memory.
 //! What was blanked is kept, so that an answer can be judged and the whole picture shown.
 
-use super::scene::{Block, Ink, Scene, Span, Strip};
+use super::scene::{Block, HISTORY, Ink, Lane, Scene, Span, Strip, Table};
 
 /// What is written in place of a blank part.
 const MARK: &str = "____";
 /// The parts that are left blank unless others are asked for.
-const USUAL: [&str; 7] = ["index", "size", "shape", "stride", "strides", "offset", "contiguous"];
+const USUAL: [&str; 9] = ["index", "place", "step", "size", "shape", "stride", "strides", "offset", "contiguous"];
 /// The heading of the grid, which repeats what the index row says.
 const GRID: &str = "Elements and their cells";
 
@@ -60,11 +60,12 @@ impl Scene {
             let end = self.title.find(" of size ").or_else(|| self.title.find(" of shape "));
             scene.title.truncate(end.unwrap_or(scene.title.len()));
         }
-        let mut is_left_out = false;
+        let (mut is_left_out, mut is_history) = (false, false);
         for block in &self.blocks {
             if let Block::Heading(text) = block {
-                // The history of a tensor and its grid would give answers away.
-                is_left_out = text == GRID && is_blank("index") || text == super::scene::HISTORY;
+                is_history = text == HISTORY;
+                // The grid says what the index row says.
+                is_left_out = text == GRID && is_blank("index");
             }
             if is_left_out {
                 continue;
@@ -78,6 +79,8 @@ impl Scene {
                     }
                 }
                 Block::Strip(strip) => blank_lanes(strip, &is_blank, &mut blanks),
+                // The steps tell what the tensor is, but not what came of the last one.
+                Block::Table(table) if is_history => blank_last(table, &is_blank),
                 Block::Table(table) => {
                     for (column, head) in table.head.iter().enumerate().filter(|(_, head)| is_blank(head)) {
                         for (row, cells) in (1..).zip(&mut table.rows) {
@@ -96,6 +99,13 @@ impl Scene {
     }
 }
 
+fn blank_last(table: &mut Table, is_blank: &impl Fn(&str) -> bool) {
+    let Some(last) = table.rows.last_mut() else { return };
+    for (cell, _) in last.iter_mut().zip(&table.head).filter(|(_, head)| is_blank(head)) {
+        *cell = Span { ink: Ink::Plain, text: MARK.to_owned() };
+    }
+}
+
 /// Tensors have sizes and strides, arrays a shape and strides: each may be asked for by the other's name.
 fn is_synonym(part: &str, name: &str) -> bool {
     const PAIRS: [(&str, &str); 2] = [("size", "shape"), ("stride", "strides")];
@@ -110,19 +120,30 @@ fn said_first(text: &str) -> &str {
 
 /// Blanks the cells of whole lanes. All cells of the strip lose the colours and descriptions that tell one from another.
 fn blank_lanes(strip: &mut Strip, is_blank: &impl Fn(&str) -> bool, blanks: &mut Vec<Blank>) {
-    if !strip.lanes.iter().any(|lane| lane.is_framed && is_blank(&lane.name)) {
+    // Where places are asked for, the index is what they are asked by.
+    let has_places = strip.lanes.iter().any(|lane| lane.name == "place");
+    let is_asked = |lane: &Lane| lane.is_framed && is_blank(&lane.name) && !(has_places && lane.name == "index");
+    if !strip.lanes.iter().any(is_asked) {
         return;
     }
+    let ruler: Vec<String> = strip.lanes.iter().find(|lane| !lane.is_framed).map_or_else(Vec::new, |ruler| {
+        ruler.items.iter().map(|item| format!("{} {}", ruler.name, item.text)).collect()
+    });
     for lane in &mut strip.lanes {
-        for item in lane.items.iter_mut().filter(|item| item.at.is_some()) {
+        let is_asked = is_asked(lane);
+        for (column, item) in lane.items.iter_mut().enumerate() {
             (item.ink, item.about) = (Ink::Plain, String::new());
-            if let Some(cell) = item.at.filter(|_| lane.is_framed && is_blank(&lane.name)) {
-                let label = format!("{} of cell {cell}", lane.name);
-                let answer = item.text.split(" ×").next().unwrap_or_default().to_owned();
-                item.about = format!("Blank {}: {label}.", blanks.len() + 1);
-                blanks.push(Blank { label, answer });
-                MARK.clone_into(&mut item.text);
+            // Gaps, and the step before the first element.
+            if !is_asked || matches!(item.text.as_str(), "" | "…") {
+                continue;
             }
+            let of = ruler.get(column).cloned().unwrap_or_else(|| column.to_string());
+            let label = format!("{} of {of}", lane.name);
+            let answer = item.text.split(" ×").next().unwrap_or_default().trim_end_matches(" !").to_owned();
+            item.about = format!("Blank {}: {label}.", blanks.len() + 1);
+            blanks.push(Blank { label, answer });
+            MARK.clone_into(&mut item.text);
+            item.tints.clear();
         }
     }
 }
@@ -171,6 +192,20 @@ mod tests {
         ] {
             assert_eq!(blanks[at].is_right(typed), wanted, "{typed}");
         }
+    }
+
+    #[test]
+    fn the_places_of_a_refused_view_are_asked_for() {
+        let mut view = View::zeros(&[6], DType::Long).unwrap();
+        view.layout = Layout { sizes: [3i64, 2][..].into(), strides: [1i64, 3][..].into(), offset: 0 };
+        let (scene, blanks) = crate::why::shape(&view, &[6]).unwrap().blanked(&[]).unwrap();
+        let of = |label: &str| blanks.iter().find(|blank| blank.label == label).map(|blank| blank.answer.as_str());
+        assert_eq!(
+            (of("place of element 1"), of("step of element 1"), of("step of element 2")),
+            (Some("3"), Some("+3"), Some("-2"))
+        );
+        assert!(blanks.iter().any(|blank| blank.is_right("3")) && of("step of element 0").is_none());
+        assert!(drawn(&scene).contains("0,1"), "the index is given");
     }
 
     #[test]

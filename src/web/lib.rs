@@ -10,6 +10,7 @@
 mod events;
 mod page;
 mod pictures;
+mod quizzing;
 mod request;
 mod stage;
 mod teaching;

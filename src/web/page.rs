@@ -1,6 +1,7 @@
 //! The page: answers requests with the help of the session, its desk and the lessons.
 
 use super::events::Listener;
+use super::quizzing::Quiz;
 use super::request::{Parsed, Request, named, units, units_before};
 use super::stage::{Files, Stage};
 use super::teaching::{self, Trial};
@@ -21,13 +22,14 @@ pub struct Page {
     pub(super) stage: Stage,
     /// The active exercise. While one is active, every request except `run` applies to its session.
     pub(super) trial: Option<Trial>,
+    quiz: Option<Quiz>,
 }
 
 impl Page {
     /// Creates a page that sends events to `listener` and uses `files`.
     pub fn new(listener: impl FnMut(&str) + 'static, files: Rc<dyn Files>) -> Page {
         let stage = Stage::new(Listener::new(listener), files);
-        Page { desk: desk(&stage), stage, trial: None }
+        Page { desk: desk(&stage), stage, trial: None, quiz: None }
     }
 
     /// Answers a request. If it is malformed or cannot be carried out, the answer says why.
@@ -60,6 +62,14 @@ impl Page {
             "attempt" => self.attempt(request),
             "try" => self.try_answer(request),
             "leave" => Ok(self.leave()),
+            "quiz" => {
+                let quiz = self.quiz.insert(Quiz::begin(request)?);
+                Ok(quiz.next())
+            }
+            "next" => Ok(self.quiz.as_mut().ok_or("no quiz is active")?.next()),
+            "guess" => Ok(self.quiz.as_mut().ok_or("no quiz is active")?.guess(request.text("text")?)),
+            "fill" => self.stage.fill(request.number("id")?, request.number("blank")?, request.text("text")?),
+            "solve" => self.stage.solve(request.number("id")?),
             "files" => Ok(json!({ "files": self.files() })),
             "inspect" => inspect(request.text("name")?),
             "remove" => self.stage.files.remove(request.text("name")?).map(|()| json!({})),

@@ -1,9 +1,10 @@
 //! The pictures on the page: sent as SVG as wide as their column, and again when their subject or the column changes.
 
 use super::events::Listener;
+use super::request::Parsed;
 use super::stage::COLUMNS;
-use explain::{Choose, Scene, svg};
-use serde_json::json;
+use explain::{Blanks, Choose, Scene, svg};
+use serde_json::{Value, json};
 use session::{Picture, Redraw, RedrawContext, RedrawOutcome};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -17,6 +18,8 @@ pub(crate) struct Pictures {
     shown: VecDeque<LivePicture>,
     /// The last picture whose items can be chosen.
     choosable: Option<(u64, Rc<Choose>)>,
+    /// The latest pictures with blank parts, each with its number.
+    blank: VecDeque<(u64, Rc<Blanks>)>,
     /// The number of the next picture, common to all sessions.
     next: Rc<Cell<u64>>,
     /// The width of the column for pictures in pixels, common to all sessions.
@@ -37,13 +40,13 @@ struct LivePicture {
 impl Pictures {
     pub(crate) fn new() -> Pictures {
         let (next, column) = (Rc::new(Cell::new(1)), Rc::new(Cell::new(svg::NATURAL)));
-        Pictures { shown: VecDeque::new(), choosable: None, next, column }
+        Pictures { shown: VecDeque::new(), choosable: None, blank: VecDeque::new(), next, column }
     }
 
     /// Returns the pictures of another session.
     pub(crate) fn another(&self) -> Pictures {
         let (next, column) = (Rc::clone(&self.next), Rc::clone(&self.column));
-        Pictures { shown: VecDeque::new(), choosable: None, next, column }
+        Pictures { shown: VecDeque::new(), choosable: None, blank: VecDeque::new(), next, column }
     }
 
     /// Sets the width of the column for the pictures to come, in pixels.
@@ -65,6 +68,10 @@ impl Pictures {
         self.next.set(id + 1);
         self.send(listener, "picture", id, picture);
         self.choosable = picture.choose.clone().map(|choose| (id, choose)).or(self.choosable.take());
+        if let Some(blanks) = &picture.blanks {
+            self.blank.truncate(LIVE - 1);
+            self.blank.push_front((id, Rc::clone(blanks)));
+        }
         self.shown.truncate(LIVE - 1);
         let (scene, width, again) = (picture.scene.clone(), picture.width, picture.again.clone());
         self.shown.push_front(LivePicture { id, scene, width, again, is_gone: false });
@@ -99,6 +106,29 @@ impl Pictures {
         self.shown.truncate(LIVE - 1);
         self.shown.push_front(LivePicture { id, scene, width: COLUMNS, again: Some(Rc::new(again)), is_gone: false });
         id
+    }
+
+    fn blanks(&self, id: u64) -> Parsed<&Blanks> {
+        let found = self.blank.iter().find(|(known, _)| *known == id);
+        found.map(|(_, blanks)| &**blanks).ok_or_else(|| format!("picture {id} has no blank parts, or is too old"))
+    }
+
+    /// Judges a text typed into a blank part.
+    ///
+    /// # Errors
+    /// Fails if there is no such picture or part.
+    pub(crate) fn fill(&self, id: u64, part: usize, typed: &str) -> Parsed<Value> {
+        let part = self.blanks(id)?.blanks.get(part).ok_or_else(|| format!("picture {id} has no blank part {part}"))?;
+        Ok(json!({ "verdict": if part.is_right(typed) { "right" } else { "wrong" } }))
+    }
+
+    /// Returns the whole of a picture with blank parts.
+    ///
+    /// # Errors
+    /// Fails if there is no such picture.
+    pub(crate) fn solve(&self, id: u64) -> Parsed<Value> {
+        let picture = Picture::of(self.blanks(id)?.solved.clone(), COLUMNS);
+        Ok(json!({ "id": id, "svg": svg::fitted(&picture.scene, self.column.get()), "alt": picture.text().trim_end() }))
     }
 
     /// Resends pictures whose subject has changed or come back, and reports those whose subject is gone.
@@ -143,5 +173,9 @@ fn send_removed(listener: &Listener, id: u64) {
 fn send(listener: &Listener, event: &str, id: u64, picture: &Picture, column: f64) {
     let (svg, alt) = (svg::fitted(&picture.scene, column), picture.text());
     let turns = picture.again.as_ref().is_some_and(|again| again.is_layout());
-    listener.send(&json!({ "event": event, "id": id, "svg": svg, "alt": alt.trim_end(), "turns": turns }));
+    let mut drawn = json!({ "event": event, "id": id, "svg": svg, "alt": alt.trim_end(), "turns": turns });
+    if let Some(blanks) = &picture.blanks {
+        drawn["blanks"] = json!(blanks.blanks.iter().map(|blank| blank.label.as_str()).collect::<Vec<_>>());
+    }
+    listener.send(&drawn);
 }

@@ -2,6 +2,8 @@
 
 use super::events::Listener;
 use super::pictures::Pictures;
+use super::request::Parsed;
+use serde_json::Value;
 use session::assist::{Console, Marked, Reply};
 use session::{Failure, Language, Live, Picture, Session};
 use std::cell::RefCell;
@@ -88,6 +90,22 @@ impl Stage {
     /// Redraws all pictures, as wide as the column.
     pub(crate) fn refit(&self) {
         self.pictures.borrow().refit(&self.listener);
+    }
+
+    /// Judges a text typed into a blank part of a picture.
+    ///
+    /// # Errors
+    /// Fails if there is no such picture or part.
+    pub(crate) fn fill(&self, id: usize, part: usize, typed: &str) -> Parsed<Value> {
+        self.pictures.borrow().fill(id as u64, part, typed)
+    }
+
+    /// Returns the whole of a picture with blank parts.
+    ///
+    /// # Errors
+    /// Fails if there is no such picture.
+    pub(crate) fn solve(&self, id: usize) -> Parsed<Value> {
+        self.pictures.borrow().solve(id as u64)
     }
 
     /// Reports that the pictures are no longer redrawn, because their session ends.

@@ -92,3 +92,24 @@ fn a_prediction_is_judged_by_value() {
         assert!(usage.contains("ask what CODE gives before it is shown"), "{usage}");
     });
 }
+
+#[test]
+fn blank_parts_are_asked_for() {
+    at_prompts(|shell| {
+        shell.check("let x = torch.arange(4).view(2, 2).t();", "");
+        let blank = shell.run(":fill x, \"index\", \"stride\"");
+        assert!(blank.contains("____") && !blank.contains("[1, 2]"), "{blank}");
+        assert!(shell.run("(1, 2)").starts_with("Right.\n"));
+        assert!(shell.run("0 0").starts_with("Right.\n"));
+        assert!(unwrapped(&shell.run("0,1")).starts_with("No, it is 1,0."));
+        shell.run("0 1");
+        let whole = shell.run("1 1");
+        assert!(whole.starts_with("Right.\n4 of 5 right.\n"), "{whole}");
+        assert!(whole.contains("[1, 2]") && !whole.contains("____"), "{whole}");
+        assert!(unwrapped(&shell.run(":fill x, \"exponent\"")).contains("this picture has no part called exponent"));
+        shell.run(":fill x");
+        let left = shell.run(":quit");
+        assert!(left.starts_with("0 of 8 right.\n"), "{left}");
+        shell.check("1 + 1", "2\n");
+    });
+}

@@ -546,6 +546,66 @@ const tests = {
     }
   },
 
+  async 'a quiz of twenty, by keys alone, at 400 pixels'({ visitor, shot }) {
+    const person = await visitor();
+    const { page } = person;
+    await page.show({ width: 400, height: 800 });
+    await person.visit('#/quiz');
+    await person.tabTo('Start');
+    await page.press('Enter');
+    let wrong = 0;
+    for (let number = 1; number <= 20; number += 1) {
+      await page.holds(`document.querySelector('#question h2')?.textContent.startsWith('${number}. ') && document.activeElement.matches('.answer input')`);
+      const option = await page.value(`document.querySelector('#question .example')?.textContent.slice(3) ?? ''`);
+      const ask = await page.value(`document.querySelector('#question p').textContent`);
+      const guess = option || (/`?refused|yes/.test(ask) ? 'no' : /view/.test(ask) ? 'view' : /dtype/.test(ask) ? 'float32' : /Which of/.test(ask) ? 'x' : '1 2');
+      await page.type(`${guess}\n`);
+      await page.holds(`document.querySelector('.answer .verdict').textContent !== ''`);
+      if (await page.value(`!document.querySelector('.answer .verdict').matches('.good, .fault')`)) {
+        // A number was asked for, and two were typed.
+        await page.press('Backspace');
+        await page.press('Backspace');
+        await page.type('\n');
+      }
+      await page.holds(`document.querySelector('.answer .verdict').matches('.good, .fault')`);
+      const seen = await page.value(`(() => {
+        const boxes = [...document.querySelectorAll('.answer input, .answer .verdict')].map((e) => e.getBoundingClientRect());
+        const picture = document.querySelector('#question svg');
+        return {
+          together: boxes.every((box) => box.top >= 0 && box.bottom <= innerHeight),
+          fits: document.documentElement.scrollWidth <= innerWidth,
+          explained: document.querySelector('.answer .verdict').matches('.good') || Boolean(picture),
+        };
+      })()`);
+      assert.deepEqual(seen, { together: true, fits: true, explained: true }, `question ${number}: ${ask}`);
+      if (await page.value(`document.querySelector('.answer .verdict').matches('.fault')`)) wrong += 1;
+      if (wrong === 1) await shot(page, 'quiz-400');
+      await page.press('Enter');
+    }
+    const score = await page.value(`document.querySelector('#quiz .note').textContent`);
+    assert.match(score, new RegExp(`^${20 - wrong} of 20 right\\. The same questions again: tensorsh quiz --seed \\d+$`));
+    assert.ok(wrong > 0, 'a picture was seen');
+    return `${20 - wrong} of 20 right`;
+  },
+
+  async 'blank parts of a picture are clicked, filled in and marked'({ visitor, shot }) {
+    const person = await visitor();
+    const { page } = person;
+    await person.visit();
+    await person.enter('x = torch.arange(6).view(2, 3)');
+    await person.enter("blank(x.t(), 'index', 'stride')");
+    await page.holds(`document.querySelectorAll('.blanks input').length === 7`);
+    await page.click('svg .at[aria-label^="Blank 3"]');
+    await page.holds(`document.activeElement === document.querySelectorAll('.blanks input')[2]`);
+    await page.type('1 0\n');
+    await page.holds(`document.querySelectorAll('.blanks label')[2].dataset.verdict === 'right'`);
+    await page.type('0,1\n');
+    await page.holds(`document.querySelectorAll('.blanks label')[3].dataset.verdict === 'wrong'`);
+    await shot(page, 'blanks');
+    await person.press('Show');
+    await page.holds(`!document.querySelector('.blanks') && document.querySelector('.picture').textContent.includes('[1, 3]')`);
+  },
+
   async 'the keyboard alone is enough'({ visitor, shot }) {
     const person = await visitor();
     await person.visit();

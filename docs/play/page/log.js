@@ -167,7 +167,7 @@ export class Entry {
         this.#begin(event.language, event.source);
         break;
       case 'text': this.#line(event.text, event.role); break;
-      case 'picture': this.#put(this.#log.pictures.add(event)); break;
+      case 'picture': this.#put(this.#log.pictures.add(event, this.#log.ask)); break;
       case 'redrawn': case 'refitted': case 'gone': this.#log.pictures.take([event]); break;
       case 'warning': this.#put(make('pre', { class: 'output warning', text: event.text })); break;
       case 'note': this.#put(make('p', { class: 'note', text: event.text })); break;

@@ -1,7 +1,7 @@
 // Pictures from the session: put into the page, replaced in place when what they show changes, and walked through by pointer
 // and arrow keys. What a picture shows it says itself; nothing is known here of tensors.
 
-import { make } from './dom.js';
+import { button, make } from './dom.js';
 import { changeByHand } from './turn.js';
 
 /** What a picture may be made of. It is the session's own, but the text in it is the user's, or a link's. */
@@ -74,8 +74,8 @@ export class Pictures {
   /** What "Change by hand" needs of the session that draws the pictures. */
   hand = null;
 
-  /** A picture that is new; one that `turns` shows a layout. */
-  add({ id, svg, alt, turns }) {
+  /** A picture that is new; one that `turns` shows a layout. Its blank parts, if it has any, are judged by `ask`. */
+  add({ id, svg, alt, turns, blanks }, ask) {
     // It scrolls by itself where it is wide; what changes in it later is not read out.
     const figure = make('figure', { class: 'picture', 'aria-live': 'off' });
     this.#shown.set(id, figure);
@@ -87,7 +87,35 @@ export class Pictures {
     figure.addEventListener('keydown', choose);
     this.#put(figure, svg, alt);
     if (turns && this.hand) figure.append(changeByHand(id, this, this.hand));
+    if (blanks) this.#fill(figure, id, blanks, ask);
     return figure;
+  }
+
+  /** Fields for the blank parts below a picture. A click on a blank cell leads to its field; Enter marks one and goes on. */
+  #fill(figure, id, blanks, ask) {
+    const whole = button('Show', async () => {
+      const { svg, alt } = await ask({ ask: 'solve', id });
+      if (svg) this.#put(figure, svg, alt);
+    });
+    const fields = blanks.map((label, blank) => {
+      const input = make('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+      const mark = make('span', { role: 'status' });
+      const field = make('label', {}, `${blank + 1}. ${label} `, input, mark);
+      input.addEventListener('change', async () => {
+        const { verdict } = await ask({ ask: 'fill', id, blank, text: input.value });
+        field.dataset.verdict = verdict;
+        mark.textContent = verdict === 'right' ? ' ✓' : ' ✗';
+      });
+      input.addEventListener('keydown', ({ key }) => {
+        if (key === 'Enter') (fields[blank + 1]?.querySelector('input') ?? whole).focus();
+      });
+      return field;
+    });
+    figure.append(make('div', { class: 'blanks' }, ...fields, whole));
+    figure.addEventListener('click', ({ target }) => {
+      const number = /^Blank (\d+)/.exec(target.closest?.('.at')?.getAttribute('aria-label'))?.[1];
+      if (number) fields[number - 1].querySelector('input').focus();
+    });
   }
 
   /**
@@ -135,7 +163,7 @@ export class Pictures {
     // The parts of a picture speak for themselves; without any, its text does.
     const speaks = picture.querySelector('[role=img], [role=group]');
     if (!speaks) picture.setAttribute('aria-hidden', 'true');
-    figure.querySelectorAll(':scope > :not(details)').forEach((part) => part.remove());
+    figure.querySelectorAll(':scope > :not(details, .blanks)').forEach((part) => part.remove());
     figure.prepend(box, ...(speaks ? [] : [make('pre', { class: 'unseen', text: alt })]));
   }
 }

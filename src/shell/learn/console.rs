@@ -10,7 +10,7 @@ use owo_colors::{OwoColorize, Style};
 use crate::pager::{Paging, page};
 use crate::prompt::in_empty_folder;
 use crate::screen::{Screen, Stream, coloured_picture, complain_marked, marked, show};
-use session::assist::{Console, Marked};
+use session::assist::{Console, Marked, Reply};
 use session::{Language, Picture, Session};
 
 /// The lines that `:help` adds in an exercise.
@@ -64,6 +64,15 @@ impl Console for LessonConsole {
 
     fn complain(&mut self, text: &Marked) {
         complain_marked(self.screen, text);
+    }
+
+    // An exercise is a question already.
+    fn begin_questions(&mut self) -> bool {
+        false
+    }
+
+    fn ask(&mut self, _: &str) -> Reply {
+        Reply::Ended
     }
 
     fn columns(&self) -> usize {
