@@ -236,7 +236,10 @@ fn overlaps(here: &[&Holder], cells: &Cells) -> Option<Table> {
                 match cells.common(*one, *other, COMPARED) {
                     Some(0) => (Ink::Unused, "nothing: their elements interleave".to_owned()),
                     Some(common) => (Ink::Shared, byte_count(common)),
-                    None => (Ink::Shared, format!("up to {}", byte_count(crossing.len() as u64))),
+                    None => {
+                        let most = cells.at_most(*one, *other).unwrap_or(u64::MAX).min(crossing.len() as u64);
+                        (Ink::Shared, format!("up to {}", byte_count(most)))
+                    }
                 }
             };
             table.rows.push(vec![span(Ink::Label, format!("{}, {}", a.name, b.name)), span(ink, text)]);

@@ -48,6 +48,12 @@ impl<'a> Cells<'a> {
         Some(one.common(other, walked)?.saturating_mul(self.cell.unsigned_abs()))
     }
 
+    /// Returns how many bytes two variables have in common at most.
+    pub(super) fn at_most(&self, one: usize, other: usize) -> Option<u64> {
+        let counts = [one, other].map(|row| self.rows.get(row).and_then(|(_, places)| places.count()));
+        Some(counts.into_iter().flatten().min()?.saturating_mul(self.cell.unsigned_abs()))
+    }
+
     /// Adds the map to a picture. A storage of more cells than columns is drawn in bins and, if there are gaps between
     /// the elements, its first cells one by one.
     pub(super) fn draw(&self, scene: &mut Scene) {

@@ -399,12 +399,13 @@ fn dependencies(manifest: &str) -> Vec<String> {
 #[test]
 fn the_prompts_features_have_tests() {
     let page = read(&root().join("docs/shell.md"));
-    let tests = ["hints.rs", "main.rs", "pasting.rs", "saving.rs", "survival.rs", "turning.rs", "undoing.rs"]
+    let tests = ["hints.rs", "main.rs", "pasting.rs", "quizzes.rs", "saving.rs", "survival.rs", "turning.rs", "undoing.rs"]
         .map(|file| read(&root().join("tests/prompt").join(file)))
         .concat()
         + &read(&root().join("tests/cli.rs"))
         + &read(&root().join("tests/cli/documentation.rs"))
-        + &read(&root().join("tests/cli/keep_going.rs"));
+        + &read(&root().join("tests/cli/keep_going.rs"))
+        + &read(&root().join("tests/cli/quiz.rs"));
     let mut broken = Vec::new();
     let is_head = |line: &str| line.ends_with("| Test |") || line.starts_with("| --- |");
     let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && !is_head(line)).collect();

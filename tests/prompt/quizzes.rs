@@ -23,7 +23,7 @@ fn a_quiz_is_asked_judged_and_explained() {
         let answers = answers(1, 7, 3);
         let asked = unwrapped(&shell.run(":quiz strides --level 1 --seed 7 --count 3"));
         assert!(asked.contains("Quiz on strides, level 1, seed 7"), "{asked}");
-        assert!(asked.contains("1. strides, level 1 rhai> let x = torch.zeros("), "{asked}");
+        assert!(asked.contains("1. strides, level 1 rhai> x = torch.zeros("), "{asked}");
         assert!(shell.run("perhaps").starts_with("Type "));
         let wrong = unwrapped(&shell.run("-77"));
         assert!(wrong.starts_with(&format!("No, the answer is {}. (0 of 1)", answers[0])), "{wrong}");

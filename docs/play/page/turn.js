@@ -8,7 +8,7 @@ const PACE = 700;
 
 /** `hand` has `ask`, and where there is a prompt `language`, `insert(line)` and `ran(line, events)`. */
 export function changeByHand(id, pictures, hand) {
-  const panel = make('details', { class: 'turn' }, make('summary', { text: 'Change by hand' }));
+  const panel = make('details', { class: 'turn', 'aria-label': 'Change by hand' }, make('summary', { text: 'Change by hand' }));
   panel.addEventListener('toggle', () => new Turn(panel, id, pictures, hand), { once: true });
   return panel;
 }

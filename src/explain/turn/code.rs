@@ -172,7 +172,11 @@ impl Turn {
                 let viewed = Layout { sizes: target.sizes.clone(), strides, offset: layout.offset };
                 all.push(then(format!(".{call}({})", joined(&target.sizes)), viewed));
             }
-            if let Some(subscript) = subscript(layout, target) {
+            if let Some(mut subscript) = subscript(layout, target) {
+                // An index alone makes a scalar of NumPy, which has its own memory.
+                if self.is_array() && target.ndim() == 0 {
+                    subscript = subscript.replace(']', ", ...]");
+                }
                 all.push(then(subscript, target.clone()));
             }
             if !self.is_array() {

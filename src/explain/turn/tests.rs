@@ -189,6 +189,7 @@ fn the_simplest_line_comes_first() {
         (&[2, 2], &[2, 4], 0, "a.T"),
         (&[4], &[2], 0, "a.reshape(4)"),
         (&[2], &[-4], 6, "a[::-1, 1]"),
+        (&[1, 1], &[4, 2], 6, "a[1:, 1:]"),
         (&[7], &[1], 0, "np.ndarray((7,), np.int16, a, 0, (1,))"),
     ] {
         let turned = a.with(Layout { sizes: sizes.into(), strides: strides.into(), offset }, DType::Short).unwrap();

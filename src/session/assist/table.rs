@@ -101,13 +101,19 @@ s     UntypedStorage                          #1          24  t v
 n     int 3
 ";
         assert_eq!(variables(&session.variables(), 80), wanted);
-        let evals =
-            "import torch, numpy as np\na = np.arange(3)\nb = torch.ones(2)\nk = 1\nt = torch.from_numpy(a)[1:]";
-        session.eval(Language::Python, evals);
-        let listed = variables(&session.variables(), 80);
-        let names: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
-        assert_eq!(names, ["a"], "{listed}");
         assert!(variables(&session.variables(), 40).lines().all(|line| line.width() <= 40));
         assert_eq!(variables(&[], 80), "no variables yet\n");
+    }
+    #[test]
+    fn those_of_one_storage_come_together() {
+        let mut session = Session::new(SessionOptions::default());
+        let source =
+            "import torch, numpy as np\na = np.arange(3)\nb = torch.ones(2)\nk = 1\nt = torch.from_numpy(a)[1:]";
+        session.eval(Language::Python, source);
+        let listed = variables(&session.variables(), 80);
+        let names: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+        let at = |name| names.iter().position(|other| *other == name);
+        assert_eq!(at("t"), at("a").map(|at| at + 1), "{listed}");
+        assert!(at("t") < at("b") && at("b") < at("k"), "{listed}");
     }
 }

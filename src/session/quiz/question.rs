@@ -89,7 +89,10 @@ impl Question {
             topic,
             level,
             lines,
-            ask: draft.ask,
+            ask: match language {
+                Language::Python => draft.ask,
+                Language::Rhai => in_rhai(session, &draft.ask),
+            },
             options,
             form: draft.form,
             answer,
@@ -137,6 +140,15 @@ impl Question {
         };
         Some(Picture::of(scene, width))
     }
+}
+
+/// Translates the code in a sentence, which is between backticks. Words are code that stays as it is.
+fn in_rhai(session: &Session, sentence: &str) -> String {
+    let part = |(at, part): (usize, &str)| match at % 2 {
+        0 => part.to_owned(),
+        _ => session.rhai_form(part).unwrap_or_else(|_| part.to_owned()),
+    };
+    sentence.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 fn letters() -> impl Iterator<Item = char> {

@@ -70,7 +70,7 @@ fn write(random: &mut Random, name: &str) -> String {
     match random.below(4) {
         0 => format!("{name}[0] = {value}"),
         1 => format!("{name}[-1] = {value}"),
-        2 => format!("{name}.fill_({value})"),
+        2 => format!("{name}[:] = {value}"),
         _ => format!("{name} += {value}"),
     }
 }
@@ -96,7 +96,7 @@ fn elements_after(random: &mut Random) -> Draft {
         1 => ("x[::2]".to_owned(), format!("a[1] = {value}")),
         2 => (format!("x[:{}].clone()", random.within(2, 3)), format!("a[0] = {value}")),
         3 => (format!("x[[{}, {}]]", random.below(count), random.below(count)), format!("a[0] = {value}")),
-        _ => (format!("x[{}:{}]", random.within(0, 2), count - 1), format!("a.fill_({value})")),
+        _ => (format!("x[{}:{}]", random.within(0, 2), count - 1), format!("a[:] = {value}")),
     };
     elements("x").given(format!("x = torch.arange({count})")).given(format!("a = {derive}")).given(write)
 }
@@ -120,7 +120,7 @@ fn by_index(random: &mut Random) -> Draft {
         1 => format!("x[[{i}, {j}]][0] = {value}"),
         2 => format!("x[x > {i}] = {value}"),
         3 => format!("x[x > {}][0] = {value}", i.min(count - 2)),
-        4 => format!("x[[{i}, {j}]].fill_({value})"),
+        4 => format!("x[[{i}, {j}]][:] = {value}"),
         _ => format!("x[{}:][0] = {value}", i.min(j)),
     };
     elements("x").given(format!("x = torch.arange({count})")).given(write)
@@ -133,7 +133,7 @@ fn rebound(random: &mut Random) -> Draft {
     let write = match random.below(4) {
         0 => format!("{name} = {name} + {value}"),
         1 => format!("{name} += {value}"),
-        2 => format!("{name}.add_({value})"),
+        2 => format!("{name}[:] = {name} + {value}"),
         _ => format!("{name} = {name}.add({value})"),
     };
     let draft = empty()
@@ -150,11 +150,11 @@ fn count_of_changes(random: &mut Random) -> Draft {
         1 => format!("x[{}]", random.below(3)),
         2 => format!("x.t()[{}]", random.below(3)),
         3 => "x[::2, ::2]".to_owned(),
-        _ => "x.diagonal()".to_owned(),
+        _ => "x.diagonal()[:]".to_owned(),
     };
     Draft::new(Form::Number, "How many elements of `x` does the last line change?", "(x == -1).sum().item()")
         .given(format!("x = {}", counting(&sizes)))
-        .given(format!("{write}.fill_(-1)"))
+        .given(format!("{write} = -1"))
         .call("explain(x)")
 }
 
