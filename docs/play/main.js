@@ -3,6 +3,7 @@
 import { program } from './begin.js';
 import { runs } from './page/conversation.js';
 import { Lessons } from './page/lessons.js';
+import { prepare } from './page/markdown.js';
 import { listen } from './page/picture.js';
 import { Pages } from './page/pages.js';
 import { Play } from './page/play.js';
@@ -51,6 +52,7 @@ async function follow() {
     if (link.dataset.view === shown) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   });
+  if (shown !== 'play') await prepare();
   const title = shown === 'play' ? null : await (lesson ? views.lessons.open(lesson[1], lesson[2]) : views[shown].show(name, heading));
   document.title = title ? `${title} — tensorsh` : 'tensorsh';
   if (session !== undefined) await play.open(session);

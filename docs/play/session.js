@@ -65,12 +65,19 @@ function unreached(module) {
 }
 
 // Begins a session. `onEvent` takes events as objects while a request is answered; `shouldStop` says whether what runs is to
-// stop, and is asked often; `complain` takes what would go to standard error.
-export async function load(source, { onEvent, shouldStop, complain = (text) => console.error(text) }) {
+// stop, and is asked often; `fetchPart` returns the bytes of a part of the program that few sessions need, or null where it
+// cannot be had; `complain` takes what would go to standard error.
+export async function load(source, { onEvent, shouldStop, fetchPart, complain = (text) => console.error(text) }) {
   let exports;
+  // What the session has asked for and takes next.
+  let asked;
+  const offer = (bytes) => {
+    asked = bytes;
+    return bytes.length;
+  };
   // Addresses come as signed numbers.
   const text = (address, length) => decoder.decode(new Uint8Array(exports.memory.buffer, address >>> 0, length >>> 0));
-  const asked = {
+  const system = {
     event: (address, length) => onEvent(JSON.parse(text(address, length))),
     elapsed: () => performance.now(),
     epoch: () => Date.now(),
@@ -79,9 +86,15 @@ export async function load(source, { onEvent, shouldStop, complain = (text) => c
     stop: patient(shouldStop),
     entropy: () => crypto.getRandomValues(new Uint32Array(1))[0],
     complain: (address, length) => complain(text(address, length)),
+    fetch(address, length) {
+      const bytes = fetchPart(text(address, length));
+      return bytes ? offer(bytes) : -1;
+    },
+    normalize: (address, length) => offer(encoder.encode(text(address, length).normalize('NFKC'))),
+    take: (address) => new Uint8Array(exports.memory.buffer, address >>> 0, asked.length).set(asked),
   };
   const module = await compile(source);
-  const instance = await WebAssembly.instantiate(module, { ...unreached(module), tensorsh: asked });
+  const instance = await WebAssembly.instantiate(module, { ...unreached(module), tensorsh: system });
   exports = instance.exports;
   exports.begin_with_stack(STACK);
 

@@ -1,5 +1,5 @@
-// Unpacks LZMA, which no browser does by itself and which makes the module a quarter smaller than what they do: with it, what
-// a first visitor has to wait for. A small module does the work (wasm/unpack), in a third of the time that JavaScript takes.
+// Unpacks the program. It is packed by LZMA, which no browser unpacks by itself, in streams that `split.js` makes: a third
+// smaller than what browsers unpack. A small module does the work (wasm/unpack), in a third of the time that JavaScript takes.
 
 /** The bytes that were packed, in pieces. `unpacker` is the bytes of the small module. Throws where the data is damaged. */
 export async function* unpack(unpacker, packed) {

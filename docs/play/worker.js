@@ -3,6 +3,8 @@
 
 import { load } from './session.js';
 
+/** The folder of the parts of the program that few sessions need; the build writes it. */
+const PARTS = BUILT_PARTS;
 /** How often it is asked whether to stop, and the page is told what was printed, in milliseconds. */
 const PULSE = 100;
 /** How many characters one request may print before the middle is left out, … */
@@ -77,6 +79,19 @@ function shouldStop() {
   return present.isStopped;
 }
 
+/** The bytes of a part of the program; null where it is not at hand and its server cannot be reached. */
+function fetchPart(name) {
+  const request = new XMLHttpRequest();
+  request.open('GET', `${PARTS}/${name}`, false);
+  request.responseType = 'arraybuffer';
+  try {
+    request.send();
+  } catch {
+    return null;
+  }
+  return request.status === 200 ? new Uint8Array(request.response) : null;
+}
+
 /** Takes what would go to standard error: at last words, it is all that is known of the end. */
 function complain(text) {
   take({ event: 'warning', text: text.trimEnd() });
@@ -107,7 +122,7 @@ let session = null;
 async function begin({ program, hasServiceWorker }) {
   const asked = hasServiceWorker ? isHeard() : Promise.resolve(false);
   try {
-    session = await load(program, { onEvent: take, shouldStop, complain });
+    session = await load(program, { onEvent: take, shouldStop, fetchPart, complain });
   } catch (error) {
     postMessage({ failed: String(error?.message ?? error) });
     return;

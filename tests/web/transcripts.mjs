@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { parts } from '../../docs/play/contents.js';
 import { load } from '../../docs/play/session.js';
 
 // The seconds that one file may take.
@@ -23,6 +24,9 @@ const excused = new Map(lines.map((line) => [line, false]));
 // What sessions import: they run in the project's folder.
 const scripts = readdirSync('scripts').filter((name) => name.endsWith('.rhai')).map((name) => join('scripts', name));
 
+const known = parts();
+const fetchPart = (name) => known.get(name) ?? null;
+
 const [module, ...paths] = process.argv.slice(2);
 const compiled = await WebAssembly.compile(readFileSync(module));
 let examples = 0;
@@ -32,7 +36,7 @@ for (const file of paths.flatMap(markdown)) {
   const begun = performance.now();
   const shouldStop = () => performance.now() - begun > LIMIT * 1000;
   const complaints = [];
-  const session = await load(compiled, { onEvent: () => {}, shouldStop, complain: (text) => complaints.push(text) });
+  const session = await load(compiled, { onEvent: () => {}, shouldStop, fetchPart, complain: (text) => complaints.push(text) });
   for (const script of scripts) assert.ok(session.putFile(script, readFileSync(script)));
   let answer;
   try {
@@ -50,8 +54,8 @@ for (const file of paths.flatMap(markdown)) {
       for (const { line, input, verdict, ...rest } of found) {
         examples += 1;
         if (['passed', 'ran', 'skipped'].includes(verdict)) continue;
-        const known = `${name}: ${input.split('\n')[0]}`;
-        if (excused.has(known)) excused.set(known, true);
+        const example = `${name}: ${input.split('\n')[0]}`;
+        if (excused.has(example)) excused.set(example, true);
         else wrong.push(`${file}:${line}: ${input}\n${JSON.stringify(rest, null, 1)}`);
       }
     }

@@ -1,8 +1,15 @@
 // Markdown as elements. The text is taken apart by `marked` and put together here, element by element, so that nothing in it
 // can become markup: tags that stand in the text are left out, or shown as text.
 
-import { lexer } from 'marked';
 import { make } from './dom.js';
+
+/** What takes a text apart, once it is there: the prompt does without. */
+let lexer;
+
+/** Fetches what `markdown` needs. */
+export async function prepare() {
+  lexer ??= (await import('./lexer.js')).lexer;
+}
 
 /** The name of a heading in a link, as in the project's own links. */
 export function slug(text) {
@@ -63,6 +70,7 @@ function table(token, link) {
 const plainCode = ({ text }) => make('pre', { class: 'code', tabindex: '0', role: 'region', 'aria-label': 'Code' }, make('code', { text }));
 const nowhere = (href) => (/^https:\/\//.test(href) ? href : null);
 
+/** The elements of a text; `prepare` comes first. */
 export function markdown(text, { link = nowhere, code = plainCode, heading, below } = {}) {
   return elements(lexer(text), { link, code: (token) => code(token) ?? plainCode(token), heading, below });
 }

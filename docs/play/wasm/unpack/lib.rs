@@ -1,16 +1,18 @@
-//! Unpacks LZMA for JavaScript (docs/play/unpack.js). The caller writes the packed bytes to the address returned by
+//! Unpacks the program for JavaScript (docs/play/unpack.js). The caller writes the packed bytes to the address returned by
 //! `room`, calls `begin`, and then reads pieces from the address returned by `piece` until `next` returns 0.
 
-use lzma_rust2::LzmaReader;
-use std::cell::RefCell;
-use std::io::{Cursor, Read};
+mod lzma;
+mod merge;
 
-/// The maximum number of bytes of a piece.
+use merge::Module;
+use std::cell::RefCell;
+
+/// The number of bytes of a piece, or a little less than that.
 const PIECE: usize = 1 << 18;
 
 thread_local! {
     static PACKED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static UNPACKING: RefCell<Option<LzmaReader<Cursor<Vec<u8>>>>> = const { RefCell::new(None) };
+    static MODULE: RefCell<Option<Module>> = const { RefCell::new(None) };
     static GIVEN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -28,19 +30,22 @@ pub extern "C" fn room(nbytes: usize) -> *mut u8 {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() -> i32 {
-    let Ok(reader) = LzmaReader::new_mem_limit(Cursor::new(PACKED.take()), u32::MAX, None) else { return 0 };
-    UNPACKING.set(Some(reader));
-    GIVEN.set(vec![0; PIECE]);
-    1
+    // The instance is for one program.
+    let module = Module::new(PACKED.take().leak());
+    let begun = i32::from(module.is_some());
+    MODULE.set(module);
+    begun
 }
 
 /// Unpacks a piece. Returns its number of bytes: 0 at the end, -1 if the data is corrupt or truncated.
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub extern "C" fn next() -> i32 {
-    let read = |reader: &mut LzmaReader<_>| GIVEN.with_borrow_mut(|given| reader.read(given));
-    let read = UNPACKING.with_borrow_mut(|unpacking| unpacking.as_mut().map(read));
-    read.and_then(Result::ok).and_then(|nbytes| i32::try_from(nbytes).ok()).unwrap_or(-1)
+    GIVEN.with_borrow_mut(|given| {
+        given.clear();
+        let read = MODULE.with_borrow_mut(|module| module.as_mut().and_then(|module| module.read(PIECE, given)));
+        read.and_then(|()| i32::try_from(given.len()).ok()).unwrap_or(-1)
+    })
 }
 
 /// Returns the address of the last piece.

@@ -1,0 +1,3 @@
+// The parser of Markdown, apart from the page: only lessons and pages need it.
+
+export { lexer } from 'marked';
