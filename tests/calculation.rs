@@ -99,12 +99,12 @@ fn tensor(view: View) -> Value {
 fn check(state: &State, key: &'static str, args: &[Value], pick: u64) -> Result<(), TestCaseError> {
     let function = state.registry.overload(key).unwrap();
     let name = key.split('.').next().unwrap();
-    // The positional arguments, and the keyword `dtype` if it is given.
+    // The positional arguments, and the keywords that are given.
     let params = function.signature.params.iter().zip(args).filter(|(_, arg)| !matches!(arg, Value::None));
     let (mut positional, mut keywords) = (Vec::new(), Vec::new());
     for (param, arg) in params {
         match param.name {
-            "dtype" => keywords.push(("dtype".into(), arg.clone())),
+            "dtype" | "alpha" => keywords.push((param.name.into(), arg.clone())),
             _ => positional.push(arg.clone()),
         }
     }

@@ -2,13 +2,24 @@
 //! installed in the [`State`] of a session.
 
 use super::state::State;
+use tensor::system::Part;
 use tensor::{Error, Result};
 use value::Value;
 
 /// Python source that is part of the program.
 pub struct Source {
     pub name: &'static str,
-    pub text: &'static str,
+    pub part: Part,
+}
+
+impl Source {
+    /// Returns the text, which a page fetches first.
+    ///
+    /// # Errors
+    /// RuntimeError if the page cannot fetch it.
+    pub fn text(&self) -> Result<&'static str> {
+        self.part.text().map_err(|error| Error::runtime(error.to_string()))
+    }
 }
 
 /// Returns what a source defines under a name; `None` if it does not define it.

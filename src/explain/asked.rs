@@ -32,16 +32,16 @@ fn float(scene: &mut Scene, (asked, wanted): (Scalar, Exact), stored: f64, (dtyp
         let gap = Rounding::new(&largest, format).gap();
         let half = gap.over(&Exact::integer(2)).unwrap_or(gap);
         let became = element::exact(Scalar::Float(stored), dtype);
-        let (largest, limit) = (text(&largest), text(&largest.plus(&half)));
+        let limit = largest.plus(&half);
+        let goes_up = Rounding::new(&limit, format).nearest() != largest;
+        let (largest, limit) = (text(&largest), text(&limit));
         let sign = if wanted.is_negative() { "-" } else { "" };
-        return scene.note(
-            Ink::Fault,
-            format!(
-                "{name} is beyond {sign}{largest}, the largest {}. From {sign}{limit} on, half a gap beyond it, numbers \
-                 become {became}.",
-                dtype.name()
-            ),
+        let beyond = if goes_up { format!("From {sign}{limit} on") } else { format!("Beyond {sign}{limit}") };
+        let text = format!(
+            "{name} is beyond {sign}{largest}, the largest {}. {beyond}, half a gap further, numbers become {became}.",
+            dtype.name()
         );
+        return scene.note(Ink::Fault, text);
     }
     let is_inner = Exact::of(Scalar::Float(stored)).is_some_and(|stored| stored == rounding.inner());
     let mut sides = [(rounding.inner(), is_inner), (rounding.outer(), !is_inner)];
@@ -76,10 +76,13 @@ fn float(scene: &mut Scene, (asked, wanted): (Scalar, Exact), stored: f64, (dtyp
                 "{name} is halfway between {inner} and {outer}. A tie goes to the neighbour whose last bit is 0: {even}."
             ),
         );
+    } else if Exact::of(Scalar::Float(stored)).is_some_and(|stored| stored != rounding.nearest()) {
+        let name = dtype.name();
+        scene.note(Ink::Plain, format!("Rounded twice, as in PyTorch: to float32 first, and then to {name}."));
     } else if stored == 0.0 {
-        let half = format!("2^{}", format.lowest - 1);
-        let text = format!("{name} is nearer to 0 than half the least positive {}, {half}.", dtype.name());
-        scene.note(Ink::Plain, text);
+        let (sign, which) = if wanted.is_negative() { ("-", "greatest negative") } else { ("", "least positive") };
+        let (power, dtype) = (format.lowest, dtype.name());
+        scene.note(Ink::Plain, format!("{name} is nearer to 0 than to {sign}2^{power}, the {which} {dtype}."));
     }
 }
 

@@ -180,8 +180,8 @@ fn bytes(memory: &Memory, start: usize, size: usize) -> Vec<u8> {
 
 /// Draws the bits of one element, given its bytes in memory order.
 pub(crate) fn of_bytes(bytes: &[u8], dtype: DType) -> Scene {
-    let value = decode_bytes(bytes, Reading::native(dtype)).unwrap_or_default();
-    let mut scene = Scene::new(format!("{} {value}", dtype.name()));
+    let value = Reading::native(dtype).scalar(bytes).map(|value| element::in_short(value, dtype.stored_integers()));
+    let mut scene = Scene::new(format!("{} {}", dtype.name(), value.unwrap_or_default()));
     if dtype.is_complex() {
         let part = dtype.to_real();
         for (name, half) in ["real part", "imaginary part"].into_iter().zip(bytes.chunks(part.itemsize())) {
@@ -268,15 +268,23 @@ fn float(scene: &mut Scene, parts: FloatParts, dtype: DType) {
     let (short, whole) = (float_repr(value), exact(value));
     if significant(&short) == significant(&whole) {
         let significand = float_repr(parts.significand());
-        return scene.note(Ink::Plain, format!("{sign}{significand} * 2^{} = {short}", parts.power()));
+        scene.note(Ink::Plain, format!("{sign}{significand} * 2^{} = {short}", parts.power()));
+        let brief = element::in_short(Scalar::Float(value), dtype);
+        if brief != short {
+            scene.note(Ink::Plain, shortest(&brief, dtype));
+        }
+        return;
     }
     // The decimal is not exact: show the stored number as an integer times a power of two, with all its digits.
     let integer = parts.mantissa + if parts.exponent == 0 && !is_power { 0 } else { 1 << mantissa };
     let zeros = integer.trailing_zeros();
     let power = parts.power() - mantissa as i32 + zeros as i32;
     scene.note(Ink::Plain, format!("{sign}{} * 2^{power} = {}", integer >> zeros, shortened(&whole)));
-    let short = element::exact(Scalar::Float(value), dtype);
-    scene.note(Ink::Plain, format!("{short} is the shortest decimal that reads back as this {}", dtype.name()));
+    scene.note(Ink::Plain, shortest(&element::in_short(Scalar::Float(value), dtype), dtype));
+}
+
+fn shortest(decimal: &str, dtype: DType) -> String {
+    format!("{decimal} is the shortest decimal that reads back as this {}", dtype.name())
 }
 
 /// Returns all digits of a finite number, in the notation that Python would choose.

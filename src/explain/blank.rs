@@ -6,7 +6,8 @@ use super::scene::{Block, HISTORY, Ink, Lane, Scene, Span, Strip, Table};
 /// What is written in place of a blank part.
 const MARK: &str = "____";
 /// The parts that are left blank unless others are asked for.
-const USUAL: [&str; 9] = ["index", "place", "step", "size", "shape", "stride", "strides", "offset", "contiguous"];
+const USUAL: [&str; 10] =
+    ["index", "cell", "byte", "step", "size", "shape", "stride", "strides", "offset", "contiguous"];
 /// The heading of the grid, which repeats what the index row says.
 const GRID: &str = "Elements and their cells";
 
@@ -121,7 +122,7 @@ fn said_first(text: &str) -> &str {
 /// Blanks the cells of whole lanes. All cells of the strip lose the colours and descriptions that tell one from another.
 fn blank_lanes(strip: &mut Strip, is_blank: &impl Fn(&str) -> bool, blanks: &mut Vec<Blank>) {
     // Where places are asked for, the index is what they are asked by.
-    let has_places = strip.lanes.iter().any(|lane| lane.name == "place");
+    let has_places = strip.lanes.iter().any(|lane| lane.is_framed && matches!(lane.name.as_str(), "cell" | "byte"));
     let is_asked = |lane: &Lane| lane.is_framed && is_blank(&lane.name) && !(has_places && lane.name == "index");
     if !strip.lanes.iter().any(is_asked) {
         return;
@@ -153,10 +154,10 @@ mod tests {
     use super::*;
     use crate::tensors::{Terms, scene};
     use crate::terminal;
-    use tensor::{DType, Layout, View};
+    use tensor::{DType, Device, Layout, View};
 
     fn transposed() -> Scene {
-        let mut view = View::zeros(&[6], DType::Long).unwrap();
+        let mut view = View::zeros(&[6], DType::Long, Device::CPU).unwrap();
         view.layout = Layout { sizes: [3i64, 2][..].into(), strides: [1i64, 3][..].into(), offset: 0 };
         scene(&view, None, &[], Terms { bytes: false, cells: 64 })
     }
@@ -196,12 +197,12 @@ mod tests {
 
     #[test]
     fn the_places_of_a_refused_view_are_asked_for() {
-        let mut view = View::zeros(&[6], DType::Long).unwrap();
+        let mut view = View::zeros(&[6], DType::Long, Device::CPU).unwrap();
         view.layout = Layout { sizes: [3i64, 2][..].into(), strides: [1i64, 3][..].into(), offset: 0 };
         let (scene, blanks) = crate::why::shape(&view, &[6]).unwrap().blanked(&[]).unwrap();
         let of = |label: &str| blanks.iter().find(|blank| blank.label == label).map(|blank| blank.answer.as_str());
         assert_eq!(
-            (of("place of element 1"), of("step of element 1"), of("step of element 2")),
+            (of("cell of element 1"), of("step of element 1"), of("step of element 2")),
             (Some("3"), Some("+3"), Some("-2"))
         );
         assert!(blanks.iter().any(|blank| blank.is_right("3")) && of("step of element 0").is_none());

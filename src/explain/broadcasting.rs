@@ -76,7 +76,7 @@ mod tests {
     use crate::terminal;
 
     fn drawn(scene: &Scene) -> String {
-        terminal::plain(&terminal::draw(scene, 80))
+        terminal::plain(&terminal::draw(scene, 120))
     }
 
     #[test]

@@ -93,9 +93,9 @@ impl Calculation {
         self.tape.steps.len()
     }
 
-    /// Returns whether any step belongs to a lane of a vector.
+    /// Returns whether lanes or sums were joined, so that the order is not the one in which elements are read.
     pub fn has_lanes(&self) -> bool {
-        self.tape.steps.iter().any(|done| matches!(done.stage, Stage::Lane { .. }))
+        self.tape.steps.iter().any(|done| matches!(done.stage, Stage::Lanes | Stage::Sums))
     }
 
     /// Returns the last number, which is the element of the result.
@@ -222,9 +222,8 @@ impl Calculation {
         if !self.tape.steps.iter().enumerate().all(adds) {
             return None;
         }
-        let elements = self.tape.reads.iter().enumerate().filter(|(_, read)| read.element.is_some());
-        let values = elements.filter_map(|(number, _)| self.tape.read_value(number));
-        let total = Exact::sum(values)?;
+        let elements = || self.tape.reads.iter().enumerate().filter(|(_, read)| read.element.is_some());
+        let total = Exact::sum(|| elements().filter_map(|(number, _)| self.tape.read_value(number)))?;
         match self.tape.steps.iter().rev().take(2).find(|done| done.operation == Operation::Divide) {
             Some(done) => total.over(&Exact::of(self.tape.value(done.operands[1]))?),
             None => Some(total),
@@ -313,7 +312,7 @@ impl Calculation {
             span(Ink::Plain, step.stage_name()),
             span(Ink::Plain, names.join(", ")),
             span(Ink::Plain, step.computed()),
-            span(Ink::Plain, step.exact.as_ref().map_or_else(String::new, |exact| exact.short(EXACT))),
+            span(Ink::Plain, step.exact_in_brief()),
             span(Ink::Shown, element::precise(step.stored, step.dtype)),
         ];
         row.extend(step.lost());
@@ -396,12 +395,17 @@ impl Step {
         }
         let error = self.error();
         let ink = if error.as_ref().is_some_and(|error| !error.is_zero()) { Ink::Fault } else { Ink::Plain };
-        let text = |exact: Option<Exact>| exact.map_or_else(String::new, |exact| exact.short(ERROR));
         vec![
-            span(ink, text(error)),
-            span(Ink::Plain, text(self.rounding.as_ref().map(Rounding::gap))),
+            span(ink, error.map_or_else(String::new, |error| error.short(ERROR))),
+            span(Ink::Plain, self.rounding.as_ref().map_or_else(String::new, Rounding::gap_in_brief)),
             span(ink, self.bits_in_words()),
         ]
+    }
+
+    /// Writes the exact value; that of an integer with all its digits.
+    pub(super) fn exact_in_brief(&self) -> String {
+        let digits = if self.dtype.is_floating_point() { EXACT } else { 2 * EXACT };
+        self.exact.as_ref().map_or_else(String::new, |exact| exact.short(digits))
     }
 
     /// Returns the bits that were kept and dropped, and the rule.

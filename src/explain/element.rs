@@ -29,7 +29,7 @@ pub(crate) fn exact(value: Scalar, dtype: DType) -> String {
 }
 
 /// The longest decimal of an exact value that is written out.
-const LONG: usize = 14;
+const LONG: usize = 16;
 
 /// Formats an element with all its digits if they are few, else like [`exact`].
 pub(crate) fn precise(value: Scalar, dtype: DType) -> String {
@@ -58,17 +58,24 @@ pub(super) fn rounded(value: f64, digits: usize) -> f64 {
     nearest.ok().filter(|nearest: &f64| nearest.is_finite()).unwrap_or(value)
 }
 
-/// Returns the shortest decimal that reads as this value in `dtype`.
+/// Returns a decimal that reads as this value in `dtype`; of 16 and 8 bits, with five digits.
 fn shortest(value: f64, dtype: DType) -> f64 {
     match dtype {
         DType::Float => (value as f32).to_string().parse().unwrap_or(value),
-        // Numbers of 16 and 8 bits have few digits, so an integer is written out.
-        dtype if dtype.itemsize() <= 2 && !(value.fract() == 0.0 && value.abs() < 1e5) => {
-            let reads_back = |digits: &usize| stored(rounded(value, *digits), dtype) == Some(value);
-            // Five digits distinguish any two of them.
-            rounded(value, (1..BRIEF).find(reads_back).unwrap_or(BRIEF))
-        }
+        // Five digits distinguish any two numbers of 16 or 8 bits.
+        dtype if dtype.itemsize() <= 2 => rounded(value, BRIEF),
         _ => value,
+    }
+}
+
+/// Formats a number by the shortest decimal that reads as its value in `dtype`. An integer of few digits is written out.
+pub(crate) fn in_short(value: Scalar, dtype: DType) -> String {
+    match value {
+        Scalar::Float(f) if dtype.itemsize() <= 2 && !(f.fract() == 0.0 && f.abs() < 1e5) => {
+            let reads_back = |digits: &usize| stored(rounded(f, *digits), dtype) == Some(f);
+            float_repr(rounded(f, (1..BRIEF).find(reads_back).unwrap_or(BRIEF)))
+        }
+        value => exact(value, dtype),
     }
 }
 
@@ -89,14 +96,29 @@ mod tests {
             (Scalar::Float(1.0), DType::Float, "1.0", "1.0"),
             (Scalar::Float(f64::NAN), DType::Float, "nan", "nan"),
             (Scalar::Float(f64::NEG_INFINITY), DType::Half, "-inf", "-inf"),
-            (Scalar::Float(0.0999755859375), DType::Half, "0.099976", "0.1"),
+            (Scalar::Float(0.0999755859375), DType::Half, "0.099976", "0.099976"),
             (Scalar::Float(65504.0), DType::Half, "65504.0", "65504.0"),
-            (Scalar::Float(0.333251953125), DType::Half, "0.33325", "0.3333"),
+            (Scalar::Float(0.333251953125), DType::Half, "0.33325", "0.33325"),
             (Scalar::Complex(Complex::new(1.0, -2.0)), DType::ComplexFloat, "(1-2j)", "(1-2j)"),
             (Scalar::Int(-3), DType::Long, "-3", "-3"),
             (Scalar::Bool(true), DType::Bool, "True", "True"),
         ] {
             assert_eq!((brief(value), exact(value, dtype)), (wanted_brief.to_owned(), wanted_exact.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_shortest_decimal_reads_back() {
+        for (value, dtype, wanted) in [
+            (0.0999755859375, DType::Half, "0.1"),
+            (0.333251953125, DType::Half, "0.3333"),
+            (65504.0, DType::Half, "65504.0"),
+            (-0.09375, DType::Float8_e5m2, "-0.09"),
+            (f64::from(0.1f32), DType::Float, "0.1"),
+            (0.1, DType::Double, "0.1"),
+            (f64::INFINITY, DType::BFloat16, "inf"),
+        ] {
+            assert_eq!(in_short(Scalar::Float(value), dtype), wanted);
         }
     }
 }

@@ -35,16 +35,8 @@ impl Exact {
     }
 
     fn float(value: f64) -> Option<Exact> {
-        let bits = value.to_bits();
-        let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i64, bits & ((1 << 52) - 1));
-        let significand = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-        let sign = if value < 0.0 { Sign::Minus } else { Sign::Plus };
-        let zeros = significand.trailing_zeros() % 64;
-        value.is_finite().then(|| Exact {
-            numerator: BigInt::from_biguint(sign, (significand >> zeros).into()),
-            denominator: BigUint::one(),
-            power: if significand == 0 { 0 } else { exponent.max(1) - 1075 + i64::from(zeros) },
-        })
+        let (numerator, power) = significand(Scalar::Float(value))?;
+        Some(Exact { numerator: numerator.into(), denominator: BigUint::one(), power })
     }
 
     pub fn plus(&self, other: &Exact) -> Exact {
@@ -54,16 +46,28 @@ impl Exact {
         Exact { numerator, denominator: &self.denominator * &other.denominator, power }.reduced()
     }
 
-    /// Adds numbers. `None` if one is not finite.
-    pub(crate) fn sum(values: impl Iterator<Item = Scalar>) -> Option<Exact> {
-        // With one power for all, an addition only moves a few words.
-        const LOWEST: i64 = -1074;
-        let mut total = BigInt::zero();
-        for value in watched(values) {
-            let Exact { numerator, power, .. } = Exact::of(value)?;
-            total += numerator << (power - LOWEST);
+    /// Adds numbers, which are read twice. `None` if one is not finite.
+    pub(crate) fn sum<I: Iterator<Item = Scalar>>(values: impl Fn() -> I) -> Option<Exact> {
+        // Of numbers that are not too far apart, this many fit 128 bits together.
+        const COUNT: usize = 1 << 24;
+        const BITS: i64 = 100;
+        let mut power = 0;
+        for value in watched(values()) {
+            power = power.min(significand(value)?.1);
         }
-        Some(Exact { numerator: total, denominator: BigUint::one(), power: LOWEST }.reduced())
+        let (mut total, mut near) = (BigInt::zero(), 0i128);
+        for (number, value) in watched(values()).enumerate() {
+            let (numerator, own) = significand(value)?;
+            let shift = own - power;
+            match i64::from(128 - numerator.unsigned_abs().leading_zeros()) + shift {
+                ..=BITS => near += numerator << shift,
+                _ => total += BigInt::from(numerator) << shift,
+            }
+            if number % COUNT == COUNT - 1 {
+                total += std::mem::take(&mut near);
+            }
+        }
+        Some(Exact { numerator: total + near, denominator: BigUint::one(), power }.reduced())
     }
 
     pub fn minus(&self, other: &Exact) -> Exact {
@@ -185,20 +189,28 @@ impl Exact {
     /// Like [`Exact::decimal`], with some `most` digits; `…` stands for the others.
     pub fn short(&self, most: usize) -> String {
         let text = self.decimal();
-        if text.chars().count() <= most + 2 {
+        if text.chars().count() <= most + 2 || text.contains('^') {
             return text;
         }
-        let value = self.to_f64();
-        if !(1e-4..1e15).contains(&value.abs()) {
-            let text = format!("{value:.*e}", most.saturating_sub(1));
-            return text.replace('e', "…e");
+        let body = text.trim_start_matches('-').trim_end_matches('…');
+        let point = body.find('.').unwrap_or(body.len());
+        let start = body.find(|digit| ('1'..='9').contains(&digit)).unwrap_or_default();
+        let exponent = point as i64 - start as i64 - i64::from(start < point);
+        let sign = if self.is_negative() { "-" } else { "" };
+        if (-4..16).contains(&exponent) {
+            // The point is among the digits, unless all are behind it.
+            let end = start + most + usize::from(start < point);
+            return match body.get(..end.max(point)) {
+                Some(cut) if cut.len() < body.len() => format!("{sign}{cut}…"),
+                _ => text,
+            };
         }
-        let start = text.find(|digit| ('1'..='9').contains(&digit)).unwrap_or_default();
-        let point = text.find('.').unwrap_or(text.len());
-        match text.get(..(start + most + 1).max(point)) {
-            Some(cut) if cut.len() < text.trim_end_matches('…').len() => format!("{cut}…"),
-            _ => text,
-        }
+        let digits: String = body.chars().skip(start).filter(|digit| *digit != '.').collect();
+        let digits = digits.trim_end_matches('0');
+        let (first, others) = digits.split_at(1.min(digits.len()));
+        let (point, rest) = if others.is_empty() { ("", "") } else { (".", others.get(..most - 1).unwrap_or(others)) };
+        let more = if rest.len() < others.len() || text.ends_with('…') { "…" } else { "" };
+        format!("{sign}{first}{point}{rest}{more}e{exponent}")
     }
 }
 
@@ -206,6 +218,25 @@ impl PartialEq for Exact {
     fn eq(&self, other: &Exact) -> bool {
         self.minus(other).is_zero()
     }
+}
+
+/// Returns an odd integer, or 0, and a power of two whose product is the number. `None` if it is not finite. Integers
+/// have the power 0.
+fn significand(value: Scalar) -> Option<(i128, i64)> {
+    let value = match value {
+        Scalar::Bool(value) => return Some((value.into(), 0)),
+        Scalar::Int(value) => return Some((value.into(), 0)),
+        Scalar::UInt(value) => return Some((value.into(), 0)),
+        Scalar::Float(value) if value.is_finite() => value,
+        _ => return None,
+    };
+    let bits = value.to_bits();
+    let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i64, bits & ((1 << 52) - 1));
+    let significand = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+    let zeros = significand.trailing_zeros() % 64;
+    let magnitude = i128::from(significand >> zeros);
+    let power = if significand == 0 { 0 } else { exponent.max(1) - 1075 + i64::from(zeros) };
+    Some((if value < 0.0 { -magnitude } else { magnitude }, power))
 }
 
 /// A floating-point format: the bits of its significand, and the power of two of its smallest number.
@@ -261,12 +292,12 @@ impl Rounding {
         Rounding { power, kept, dropped: (rest, denominator), is_negative: value.is_negative() }
     }
 
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.dropped.0.is_zero()
     }
 
     /// Returns whether the number is halfway between its neighbours.
-    pub fn is_tie(&self) -> bool {
+    pub(crate) fn is_tie(&self) -> bool {
         &self.dropped.0 << 1 == self.dropped.1
     }
 
@@ -297,6 +328,12 @@ impl Rounding {
 
     pub fn gap(&self) -> Exact {
         Exact { numerator: BigInt::one(), denominator: BigUint::one(), power: self.power }
+    }
+
+    /// Writes the gap in a few letters: as a decimal, or as a power of two.
+    pub(crate) fn gap_in_brief(&self) -> String {
+        let text = self.gap().decimal();
+        if text.len() <= 8 { text } else { format!("2^{}", self.power) }
     }
 
     /// Returns the bits that are kept, and those that are dropped; `…` stands for more.
@@ -360,6 +397,9 @@ mod tests {
             (exact(123456.75), "123456.75"),
             (exact(1e-30), "1.000000000…e-30"),
             (exact(1e30), "1.000000000…e30"),
+            (exact(-2f64.powi(-30)), "-9.313225746…e-10"),
+            (exact(3e20), "3e20"),
+            (exact(1234567890123456.0), "1234567890123456"),
             (exact(1.0).over(&exact(3.0)).unwrap(), "0.3333333333…"),
         ] {
             assert_eq!(value.short(10), wanted);
@@ -383,6 +423,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn sums_are_exact() {
+        let numbers = [0.1, -1e300, 3.0, 1e-300, 5e-324, 1e300, -0.1, f64::from(0.3f32), -7.5e20, 2.0];
+        for count in 0..=numbers.len() {
+            let values = || numbers[..count].iter().map(|&value| Scalar::Float(value));
+            let wanted = values().filter_map(Exact::of).fold(Exact::integer(0), |total, value| total.plus(&value));
+            assert_eq!(Exact::sum(values), Some(wanted));
+        }
+        let whole = [i64::MAX, i64::MAX, -5].map(Scalar::Int);
+        assert_eq!(Exact::sum(|| whole.into_iter()).map(|sum| sum.decimal()).as_deref(), Some("18446744073709551609"));
+        assert_eq!(Exact::sum(|| [f64::NAN].map(Scalar::Float).into_iter()), None);
     }
 
     #[test]

@@ -20,8 +20,8 @@ max-width: 1500px; padding: 0 1rem; overflow-wrap: break-word; }
 article { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0 3rem; }
 section { min-width: 0; max-width: 100%; } section.whole { flex-basis: 100%; }
 h1 { font-size: 1.3rem; flex-basis: 100%; } h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.2rem; margin: .4rem 0; }
-dt { color: var(--label); } dd { margin: 0; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: fit-content(45%) 1fr; gap: .15rem 1.2rem; margin: .4rem 0; }
+dt { color: var(--label); overflow-wrap: anywhere; } dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; } th { color: var(--label); font-weight: 500; text-align: left; }
 th, td { padding: .15rem 1.2rem .15rem 0; vertical-align: top; white-space: nowrap; }
 td:last-child { white-space: normal; min-width: 14rem; }
@@ -47,14 +47,14 @@ pub fn draw(scenes: &[Scene]) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}{PAGE}</style>\n<body>\n{articles}\
+         <style>\n{STYLE}{PAGE}</style>\n<body>\n<main>\n{articles}</main>\n\
          <div id=\"told\" aria-hidden=\"true\"></div>\n<script>\n{SCRIPT}{SCROLL}</script>\n</body>\n</html>\n"
     )
 }
 
 /// Draws one picture.
 fn article(scene: &Scene) -> String {
-    format!("<article>\n<h1>{}</h1>\n<main>\n{}</main>\n</article>\n", escaped(&scene.title), sections(scene))
+    format!("<article>\n<h1>{}</h1>\n{}</article>\n", escaped(&scene.title), sections(scene))
 }
 
 /// The style of a page with [`part`]s, besides its own.

@@ -24,8 +24,24 @@ pub struct SumSteps {
     wide: Option<Calculation>,
     /// The exact sum of the elements.
     exact: Option<Exact>,
-    /// What `torch.sum` gives, and the dtype in which it adds.
-    torch: (Scalar, DType),
+    torch: Torch,
+}
+
+/// What `torch.sum` does with the elements.
+#[derive(Clone, Copy)]
+pub struct Torch {
+    pub result: Scalar,
+    /// Whether it adds several lanes at a time, and not one element after another.
+    pub in_lanes: bool,
+    /// The dtype in which it adds.
+    wide: DType,
+}
+
+impl Torch {
+    /// Creates what it does with elements of a dtype.
+    pub fn new(result: Scalar, in_lanes: bool, dtype: DType) -> Torch {
+        Torch { result, in_lanes, wide: accumulator(dtype) }
+    }
 }
 
 /// Returns the dtype that `torch.sum` adds in.
@@ -38,11 +54,11 @@ fn accumulator(dtype: DType) -> DType {
 }
 
 impl SumSteps {
-    /// Adds the elements of a view in `dtype`. `torch` computes the result of `torch.sum`.
+    /// Adds the elements of a view in `dtype`. `torch` tells what `torch.sum` does.
     ///
     /// # Errors
     /// ValueError for too many elements, TypeError for complex ones or a dtype without addition, KeyboardInterrupt.
-    pub fn new(view: &View, dtype: DType, torch: impl FnOnce() -> Result<Scalar>) -> Result<SumSteps> {
+    pub fn new(view: &View, dtype: DType, torch: impl FnOnce() -> Result<Torch>) -> Result<SumSteps> {
         let can_add =
             |dtype: DType| dtype.is_integral(false) || matches!(accumulator(dtype), DType::Float | DType::Double);
         if !can_add(dtype) || !(can_add(view.dtype) || view.dtype == DType::Bool) {
@@ -60,7 +76,10 @@ impl SumSteps {
         for (number, offset) in view.layout.offsets().enumerate() {
             interrupt::check_at(number)?;
             let value = view.read(&memory, offset);
-            let kept = tape::fit(value, dtype);
+            let kept = match (value, dtype.is_floating_point()) {
+                (Scalar::Float(value), true) => Scalar::Float(tape::round(value, dtype)),
+                _ => tape::fit(value, dtype),
+            };
             let [before, after] = [value, kept].map(Scalar::to_f64);
             rounded += u64::from(before != after && !before.is_nan());
             if number == 0 {
@@ -78,9 +97,9 @@ impl SumSteps {
             tape.result = Some(total.unwrap_or_else(|| tape.constant(dtype, Scalar::Int(0))));
         }
         let [own, wide] = tapes.map(|tape| Calculation::new(tape, String::new(), String::new()));
-        let exact = Exact::sum(view.layout.offsets().map(|offset| view.read(&memory, offset)));
+        let exact = Exact::sum(|| view.layout.offsets().map(|offset| view.read(&memory, offset)));
         interrupt::check()?;
-        let torch = (torch()?, accumulator(view.dtype));
+        let torch = torch()?;
         let wide = (wider != dtype).then_some(wide);
         Ok(SumSteps { own, dtype, given: view.dtype, first, rounded, count: count as u64, wide, exact, torch })
     }
@@ -143,9 +162,12 @@ impl SumSteps {
                 .operands
                 .get(1)
                 .map_or_else(empty, |added| span(Ink::Plain, element::precise(added.value, added.dtype)));
-            let exact = step.exact.as_ref().map_or_else(String::new, |exact| exact.short(14));
-            let mut row =
-                vec![span(Ink::Label, before.to_string()), adds, span(Ink::Plain, exact), stored(step.stored)];
+            let mut row = vec![
+                span(Ink::Label, before.to_string()),
+                adds,
+                span(Ink::Plain, step.exact_in_brief()),
+                stored(step.stored),
+            ];
             let mut lost = step.lost();
             let bits = is_float.then(|| lost.pop()).flatten();
             row.extend(lost);
@@ -190,20 +212,16 @@ impl SumSteps {
 
     /// Says what `torch.sum` does with these elements.
     fn about_torch(&self) -> String {
-        let (result, wide) = self.torch;
+        let Torch { result, wide, in_lanes } = self.torch;
         let given = self.given.name();
         let stored = if self.given.is_integral(true) { DType::Long } else { self.given };
         let result = element::precise(result, stored);
-        match self.given {
-            DType::Half | DType::BFloat16 => format!(
-                "torch.sum adds {given} in {}, several lanes at a time, and rounds once, at the end: {result}.",
-                wide.name()
-            ),
-            _ if wide == self.given => format!(
-                "torch.sum adds {given} in {given} too, but several lanes at a time, and not one after another: {result}."
-            ),
-            _ => format!("torch.sum adds {given} in {}: {result}.", wide.name()),
+        if self.given.is_integral(true) {
+            return format!("torch.sum adds {given} in {}: {result}.", wide.name());
         }
+        let order = if in_lanes { "several lanes at a time" } else { "one after another too" };
+        let once = if wide == self.given { "" } else { ", and rounds once, at the end" };
+        format!("torch.sum adds {given} in {}, {order}{once}: {result}.", wide.name())
     }
 }
 
@@ -218,7 +236,7 @@ impl Object for SumSteps {
             "result" => self.total(&self.own).into(),
             "wide" => self.wide.as_ref().map_or(Value::None, |wide| self.total(wide).into()),
             "exact" => self.exact.as_ref().map_or(Value::None, |exact| Value::str(exact.decimal().as_str())),
-            "torch_sum" => self.torch.0.into(),
+            "torch_sum" => self.torch.result.into(),
             _ => return None,
         }))
     }

@@ -4,12 +4,15 @@
 use call::embedded::Source;
 use call::{Call, State};
 use std::sync::LazyLock;
-use tensor::{Error, Result};
+use tensor::{Error, Result, part};
 use value::Value;
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
-        &[$(Source { name: concat!("numpy.", $name), text: include_str!(concat!("python/", $name, ".py")) }),*]
+        &[$(Source {
+            name: concat!("numpy.", $name),
+            part: part!(concat!("numpy/", $name, ".py"), concat!("python/", $name, ".py")),
+        }),*]
     };
 }
 
@@ -67,23 +70,12 @@ pub(crate) fn in_python(call: &mut Call, path: &str) -> Result<Value> {
     call.state.call_embedded(source(name)?, function, call.args.to_vec())
 }
 
-/// The names that each source defines at its top level, found without running it.
-static NAMES: LazyLock<Vec<(&'static str, Vec<&'static str>)>> = LazyLock::new(|| {
-    let names = |source: &'static Source| (source.name, defined(source.text));
-    TOP.iter().chain(INNER).map(names).collect()
+/// The names that each source defines at its top level: a line per source. They are listed, because a page has to fetch
+/// a source to read it. A test compares them with the sources.
+static NAMES: LazyLock<Vec<(&str, Vec<&str>)>> = LazyLock::new(|| {
+    let lines = include_str!("python/names.txt").lines().filter_map(|line| line.split_once(": "));
+    lines.map(|(source, names)| (source, names.split(' ').collect())).collect()
 });
-
-/// Returns the names that a source defines at its top level.
-fn defined(text: &'static str) -> Vec<&'static str> {
-    let name = |line: &'static str| {
-        let line = line.strip_prefix("def ").or_else(|| line.strip_prefix("class ")).unwrap_or(line);
-        let end = line.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(line.len());
-        let (name, rest) = line.split_at(end);
-        let defines = rest.starts_with(['(', ':']) || rest.trim_start().starts_with("= ");
-        (defines && !name.is_empty()).then_some(name)
-    };
-    text.lines().filter_map(name).collect()
-}
 
 fn sources_of(module: &str) -> Vec<&'static Source> {
     match module {
@@ -123,6 +115,31 @@ mod tests {
     use super::*;
     use crate::ufunc;
     use std::collections::BTreeSet;
+    use std::fs;
+
+    /// Returns the name that a line of a source defines, if the line is at the top level.
+    fn name_defined(line: &str) -> Option<&str> {
+        let line = line.strip_prefix("def ").or_else(|| line.strip_prefix("class ")).unwrap_or(line);
+        let end = line.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(line.len());
+        let (name, rest) = line.split_at(end);
+        let defines = rest.starts_with(['(', ':']) || rest.trim_start().starts_with("= ");
+        (defines && !name.is_empty()).then_some(name)
+    }
+
+    /// `UPDATE_NAMES=1` writes the file.
+    #[test]
+    fn the_names_listed_are_those_of_the_sources() {
+        let line = |source: &Source| {
+            let names: Vec<&str> = source.text().unwrap().lines().filter_map(name_defined).collect();
+            format!("{}: {}\n", source.name, names.join(" "))
+        };
+        let lines: String = TOP.iter().chain(INNER).map(line).collect();
+        if std::env::var_os("UPDATE_NAMES").is_some() {
+            fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/python/names.txt"), &lines).unwrap();
+        }
+        let listed = include_str!("python/names.txt");
+        assert!(listed == lines, "to list the names: UPDATE_NAMES=1 cargo test -p tensorsh-numpy names_listed");
+    }
 
     /// A second definition would never run.
     #[test]

@@ -31,3 +31,14 @@ pub(crate) fn texts() -> Texts {
     const EXAMPLE: &str = "```pycon\n>>> x = torch.arange(4)\n>>> x.view(2, 2).untyped_storage().nbytes()\n32\n```\n";
     Texts { lessons: &[], examples: &[EXAMPLE] }
 }
+
+/// The pages of docs/learn with their file names, for unit tests.
+#[cfg(test)]
+pub(crate) fn lesson_pages() -> Vec<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/learn");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 11, "{folder}");
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+}

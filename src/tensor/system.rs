@@ -28,6 +28,65 @@ pub type Mapped = <System as Files>::Mapping;
 /// A file that is deleted when this is dropped.
 pub type Temporary = <System as Files>::Temporary;
 
+/// A text that few sessions read. A program on an operating system embeds it; a page fetches it from its site when it is
+/// first read, so that a first visitor does not wait for it. [`part!`](crate::part) makes one.
+pub struct Part {
+    #[cfg(not(target_family = "wasm"))]
+    bytes: &'static [u8],
+    /// The path in the folder of parts on the page's site.
+    #[cfg(target_family = "wasm")]
+    name: &'static str,
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl Part {
+    #[doc(hidden)]
+    pub const fn new(bytes: &'static [u8]) -> Part {
+        Part { bytes }
+    }
+
+    fn bytes(&self) -> io::Result<&'static [u8]> {
+        Ok(self.bytes)
+    }
+}
+
+#[cfg(target_family = "wasm")]
+impl Part {
+    #[doc(hidden)]
+    pub const fn new(name: &'static str) -> Part {
+        Part { name }
+    }
+
+    fn bytes(&self) -> io::Result<&'static [u8]> {
+        web::fetched(self.name)
+    }
+}
+
+impl Part {
+    /// # Errors
+    /// NotFound if the page cannot reach its site; a later call tries again. InvalidData if the text is not UTF-8.
+    pub fn text(&self) -> io::Result<&'static str> {
+        std::str::from_utf8(self.bytes()?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+}
+
+/// Makes the [`Part`](crate::system::Part) with a name on a page's site from the file at a path, relative to the
+/// caller's file.
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! part {
+    ($name:expr, $path:expr) => {
+        $crate::system::Part::new(include_bytes!($path))
+    };
+}
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! part {
+    ($name:expr, $path:expr) => {
+        $crate::system::Part::new($name)
+    };
+}
+
 /// The clock.
 pub trait Clock {
     /// Returns the time since some earlier moment. It never decreases.

@@ -219,6 +219,8 @@ fn pointwise(call: &Call, key: &str, result: &View, index: &[i64]) -> Result<Opt
         DType::Half | DType::BFloat16 => (result.dtype, DType::Float),
         dtype => (dtype, dtype),
     };
+    // The second operand of a product, or of a quotient, is not rounded to 16 bits if it is a single number.
+    let is_direct = |number: u8| number == 1 && matches!(operation, Operation::Multiply | Operation::Divide);
     let mut terms = Vec::new();
     for (number, (view, value)) in (0..).zip(views.iter().zip(&values)) {
         terms.push(match (view, value.as_scalar()) {
@@ -227,11 +229,11 @@ fn pointwise(call: &Call, key: &str, result: &View, index: &[i64]) -> Result<Opt
                 let own: Vec<i64> =
                     own.iter().zip(view.sizes()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
                 let term = tape.element(number, at(view, &own).offset, view.dtype, element(view, &own)?);
-                tape.convert(dtype, term)
+                tape.convert(if is_direct(number) && view.numel() == 1 { wide } else { dtype }, term)
             }
             (None, Some(scalar)) => {
                 let term = tape.constant(if wide.is_floating_point() { DType::Double } else { wide }, scalar);
-                tape.convert(wide, term)
+                tape.convert(if is_direct(number) { wide } else { dtype }, term)
             }
             _ => return Ok(None),
         });

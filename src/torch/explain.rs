@@ -5,10 +5,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::block_tensors::first_block;
+use super::calculation;
 use call::{Call, Row, function};
 use explain::bytes::Reading;
 use explain::compare::{self, Side};
-use explain::sum_steps::{SumSteps, picture as picture_of_steps};
+use explain::sum_steps::{SumSteps, Torch, picture as picture_of_steps};
 use explain::tensors::{Terms, scene};
 use explain::watch::Watched;
 use explain::{Holder, Ink, Picture, Redraw, Scene, span, weakly};
@@ -443,7 +444,19 @@ fn sum_steps(call: &mut Call) -> Result<Value> {
         dtype => dtype,
     });
     let view = resolved(&view)?;
-    let steps = SumSteps::new(&view, dtype, || sum(&view, None, false, None)?.item())?;
+    let steps = SumSteps::new(&view, dtype, || {
+        let result = sum(&view, None, false, None)?;
+        let (item, result) = (result.item()?, Value::from(result));
+        let in_lanes = match view.numel() {
+            // The order of long sums is never that of the elements.
+            64.. => true,
+            _ => {
+                let args = [view.clone().into(), Value::None];
+                calculation::of(call.state, "sum", &args, &result, &[])?.is_some_and(|known| known.has_lanes())
+            }
+        };
+        Ok(Torch::new(item, in_lanes, view.dtype))
+    })?;
     Ok(Value::Object(Rc::new(picture_of_steps(steps, width(call)?))))
 }
 

@@ -3,20 +3,29 @@
 
 use call::Call;
 use call::embedded::Source;
-use tensor::{Error, Result};
+use tensor::{Error, Result, part};
 use value::Value;
 
-const SOURCES: &[Source] = &[
-    Source { name: "composites", text: include_str!("python/composites.py") },
-    Source { name: "checkpoint", text: include_str!("python/checkpoint.py") },
-    Source { name: "dropout", text: include_str!("python/dropout.py") },
-    Source { name: "contexts", text: include_str!("python/contexts.py") },
-    Source { name: "functional", text: include_str!("python/functional.py") },
-    Source { name: "gradcheck", text: include_str!("python/gradcheck.py") },
-    Source { name: "lowrank", text: include_str!("python/lowrank.py") },
-    Source { name: "safetensors", text: include_str!("python/safetensors.py") },
-    Source { name: "testing", text: include_str!("python/testing.py") },
-    Source { name: "windows", text: include_str!("python/windows.py") },
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        &[$(Source {
+            name: $name,
+            part: part!(concat!("torch/", $name, ".py"), concat!("python/", $name, ".py")),
+        }),*]
+    };
+}
+
+const SOURCES: &[Source] = sources![
+    "composites",
+    "checkpoint",
+    "dropout",
+    "contexts",
+    "functional",
+    "gradcheck",
+    "lowrank",
+    "safetensors",
+    "testing",
+    "windows",
 ];
 
 /// Runs a row by a function in Python, such as `windows.hann`: the source, then the function in it.

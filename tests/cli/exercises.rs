@@ -44,7 +44,7 @@ fn answers_of_lessons_are_tried() {
     assert_eq!((status, text.contains("sessions: 3 passed, 0 failed")), (0, true), "{text}");
     let rows = [
         ("t[-1]\nt[t.", "t[1]\nt[t.", "this right answer is refused: Not yet. (Python)"),
-        ("<!-- wrong\n", "<!-- wrong\nt[4]\n", "this answer should not pass (Python)"),
+        ("<!-- wrong\n", "<!-- wrong\nt[-1, :]\n", "this answer should not pass (Python)"),
         ("<!-- tricks\n", "<!-- tricks\nt[-1:][0]\n", "this answer should not pass (Python)"),
         ("<!-- likely\n", "<!-- likely\nanswer == 7: seven.\n", "no answer leads to this sentence"),
         ("t = torch.arange(100", "t = torch.orange(100", "this code fails: AttributeError"),

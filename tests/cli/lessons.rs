@@ -11,7 +11,7 @@ use tempfile::TempDir;
 fn lesson(title: &str, exercise: &str) -> String {
     format!(
         "# {title}\n\nSome *text* with `code`, <b>markup</b> & [a link](javascript:alert).\n\n- one\n- two\n\n```pycon\n\
-         >>> import torch\n>>> t = torch.arange(6)\n>>> t.data_ptr()  # doctest: +ELLIPSIS\n...\n>>> show_bytes(t[:1])\n```\n\n\
+         >>> import torch\n>>> t = torch.arange(6)\n>>> print(\"at\", t.data_ptr())  # doctest: +ELLIPSIS\nat ...\n>>> show_bytes(t[:1])\n```\n\n\
          ## Exercise: {exercise}\n\nWhat is the sum of `t`?\n\n<!-- given\nimport torch\nt = torch.arange(6)\n-->\n\
          <!-- check\nanswer == 15\n-->\n<!-- right\n15\n-->\n\n<details><summary>Hint</summary>\n\nAdd </details> them.\n\n\
          </details>\n\n<details><summary>Solution</summary>\n\n```pycon\n>>> torch.arange(6).sum()\ntensor(15)\n```\n\n</details>\n"
@@ -252,8 +252,8 @@ fn hostile_reports_harm_nobody() {
     ];
     for (report, wanted) in rows {
         place.write("r.jsonl", &report);
-        // On a busy machine, files take their time.
-        let limit = if wanted.contains("MiB") { "120" } else { "3" };
+        // Whatever ends by itself may take its time on a busy machine.
+        let limit = if matches!(wanted, "stopped after 3 s" | "0 of 1") { "3" } else { "120" };
         let (status, text, errors) = place.run(&["learn", "--mark", "r.jsonl", "--timeout", limit, "l/01-a.md"], "");
         let all = place.run(&["learn", "--mark", "r.jsonl"], "").1;
         let text = if wanted == "no such exercise" { format!("{text}{wanted}") } else { text };
@@ -277,7 +277,7 @@ fn lessons_are_published() {
         "<li>one</li>",
         "<pre class=\"input\" tabindex=\"0\">&gt;&gt;&gt; t = torch.arange(6)</pre>",
         // What the lesson leaves open stays open.
-        "<pre class=\"output\" tabindex=\"0\">...</pre>",
+        "<pre class=\"output\" tabindex=\"0\">at ...</pre>",
         "<svg ",
         "<h2>Exercise: sum</h2>",
         "<summary>Hint</summary>\n<p>Add &lt;/details&gt; them.</p>",

@@ -1,5 +1,6 @@
-//! `:turn`: a layout changed by keys.
+//! Memory drawn, and `:turn`: a layout changed by keys.
 
+use super::at_prompts;
 use super::terminal::{BOTH, CTRL_C, ESCAPE, RIGHT, Shell, Start};
 
 const DOWN: &str = "\u{1b}[B";
@@ -88,4 +89,24 @@ fn a_layout_is_told_in_words() {
     shell.sees("stride(0) cannot grow: stride 4 would reach cell 6; the storage has 6\r\n");
     shell.sees("reading order, [0, 1]: cell 0 + 0·3 + 1·1 = 1\r\n");
     shell.kill();
+}
+
+#[test]
+fn memory_is_drawn_as_wide_as_the_terminal() {
+    at_prompts(|shell| {
+        shell.check("let t = torch.arange(6).view(2, 3);", "");
+        for (line, wanted) in [
+            (":explain t.t()", "index"),
+            (":origin t[[1, 0]].sum(0)", "#2[0]     3      #1[0, 0], #1[1, 0]"),
+            (":why t.t(), [6]", "No: dimension 0 of [6]"),
+            (":bytes t", "little-endian"),
+            (":bits 1.5", "exponent"),
+            (":aliases", "storage #1: 48 bytes"),
+            ("let big = torch.zeros(4096); let v = big[0..2]; big = 0;", ""),
+            (":vars", "alive to show 8 bytes"),
+        ] {
+            let text = shell.run(line);
+            assert!(text.contains(wanted), "{line}: {text}");
+        }
+    });
 }

@@ -135,12 +135,15 @@ fn is_small(call: &TracedCall) -> bool {
     all().all(|traced| is_plain(&traced.view)) && all().map(|traced| traced.view.numel()).sum::<i64>() <= MOST_ELEMENTS
 }
 
+/// For an element of a tensor, by their numbers: the elements of results that changed.
+type Effects = BTreeMap<(usize, i64), BTreeSet<(usize, i64)>>;
+
 /// The effects of changing each element of a call's tensors.
 struct Tainted {
     /// Changes with other data: integers may hide a change, as `0 * x` does.
-    possible: BTreeMap<(usize, i64), BTreeSet<(usize, i64)>>,
+    possible: Effects,
     /// For an element of a tensor: the elements of results that changed, for each way of changing it.
-    changes: BTreeMap<(usize, i64), BTreeSet<(usize, i64)>>,
+    changes: Effects,
 }
 
 impl Tainted {
@@ -159,11 +162,7 @@ impl Tainted {
         Some(Tainted { changes, possible })
     }
 
-    fn changes(
-        state: &State,
-        call: &TracedCall,
-        before: &[View],
-    ) -> Option<BTreeMap<(usize, i64), BTreeSet<(usize, i64)>>> {
+    fn changes(state: &State, call: &TracedCall, before: &[View]) -> Option<Effects> {
         let run = |changed: Option<(usize, i64, Scalar)>| -> Option<Vec<Vec<u128>>> {
             let copies: Vec<Tensor> = before.iter().map(copy).collect();
             if let Some((tensor, element, value)) = changed {

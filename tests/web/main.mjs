@@ -2,13 +2,14 @@
 // writes pictures of what was seen into SHOTS, and runs the tests, or those whose name contains NAME.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lexer } from '../../docs/play/node_modules/marked/lib/marked.esm.js';
 import { serve } from '../../docs/play/serve.mjs';
+import { FIRST } from '../../docs/play/contents.js';
 import { pieces } from '../../docs/play/page/signs.js';
 import { Browser, installed } from './browser.mjs';
 import { lessons } from './lessons.mjs';
@@ -46,6 +47,51 @@ const tests = {
     }
     assert.ok(best < FIRST_PROMPT, `${times.map(Math.round)} ms`);
     return `${times.map(Math.round).join(', ')} ms`;
+  },
+
+  async 'a first visit fetches what is counted as one'({ browser, site }) {
+    const { server, port } = await serve(site);
+    const asked = new Set();
+    server.on('request', ({ url, headers }) => {
+      // The service worker fetches the rest for offline use, once the prompt is there.
+      if (!headers.referer?.endsWith('/sw.js')) asked.add(url.slice(1) || 'index.html');
+    });
+    const person = new Person(await browser.page({ context: await browser.context() }), `http://127.0.0.1:${port}/`);
+    try {
+      await person.visit();
+      const others = [...asked].filter((name) => !FIRST.has(name) && !name.startsWith('stopped/'));
+      assert.deepEqual(others, []);
+      assert.ok(asked.has('tensorsh.wasm.lzma'));
+    } finally {
+      await person.page.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+
+  async 'parts that few sessions need are fetched when they are used'({ browser, site }) {
+    const folder = mkdtempSync(join(tmpdir(), 'tensorsh-parts-'));
+    cpSync(site, folder, { recursive: true });
+    const away = join(folder, 'away');
+    renameSync(join(folder, 'parts'), away);
+    const { server, port } = await serve(folder);
+    const person = new Person(await browser.page({ context: await browser.context() }), `http://127.0.0.1:${port}/`);
+    try {
+      await person.visit();
+      await person.enter('import numpy as np');
+      await person.enter('np.linalg.norm(np.array([3., 4.]))');
+      const [{ error }] = (await person.entries()).at(-1);
+      assert.match(error, /RuntimeError: this page could not fetch numpy\/linalg_norm\.py from its site/);
+      assert.equal(await person.enter('np.arange(3) + 1'), 'array([1, 2, 3])', 'the session goes on');
+      renameSync(away, join(folder, 'parts'));
+      assert.equal(await person.enter('np.linalg.norm(np.array([3., 4.]))'), 'np.float64(5.0)');
+      assert.match(await person.enter('torch.signal.windows.hann(4)'), /^tensor\(/);
+    } finally {
+      await person.page.close();
+      server.closeAllConnections();
+      server.close();
+      rmSync(folder, { recursive: true });
+    }
   },
 
   async 'what is typed is coloured, completed, explained and recalled'({ visitor, shot }) {
@@ -417,6 +463,7 @@ const tests = {
       await page.reload();
       await person.ready();
       assert.equal(await person.enter('torch.ones(2)'), 'tensor([1., 1.])');
+      assert.equal(await person.enter('torch.signal.windows.hann(3)'), 'tensor([0., 1., 0.])');
       await page.open(`${person.origin}#/pages/session-storage`);
       await page.holds(`document.querySelectorAll('#pages .block').length > 5`);
       await page.open(`${person.origin}#/lessons/storage`);
@@ -481,12 +528,13 @@ const tests = {
     await page.click(field('Size of dimension 0: more'));
     await page.holds(`document.querySelector('.turn [role=status]').textContent === 'size 3 would reach cell 8; the storage has 6'`);
     const lines = `[...document.querySelectorAll('.turn code')].map((line) => line.textContent)`;
+    const isAnswered = `document.querySelector('.turn').getAttribute('aria-busy') === 'false'`;
     const set = async (label, number) => {
       await page.value(`document.querySelector(${JSON.stringify(field(label))}).select()`);
       await page.value(`document.querySelector(${JSON.stringify(field(label))}).focus()`);
       await page.type(String(number));
       await page.press('Enter');
-      await page.holds(`${value(label)} === '${number}' && document.activeElement.getAttribute('aria-label') === ${JSON.stringify(label)}`);
+      await page.holds(`${isAnswered} && ${value(label)} === '${number}' && document.activeElement.getAttribute('aria-label') === ${JSON.stringify(label)}`);
     };
     // By the keyboard.
     await set('Size of dimension 1', 2);
@@ -507,7 +555,7 @@ const tests = {
     await person.press('Next element', '.turn');
     await person.press('Next element', '.turn');
     await page.holds(`document.querySelector('.turn output').textContent === '2. [0, 1]: cell 0 + 0·1 + 1·3 = 3'`);
-    await page.holds(`document.querySelectorAll('.turn .at.lit').length > 0`);
+    await page.holds(`document.querySelectorAll('.turn .at.read').length > 0`);
     for (const [width, theme] of [[1600, 'light'], [800, 'dark'], [400, 'light'], [400, 'dark']]) {
       await page.show({ width, theme, touch: width === 400 });
       assert.deepEqual(await person.faults(), [], `${width} ${theme}`);

@@ -88,6 +88,7 @@ class Exercise {
       solution.disabled = true;
       this.#help.append(make('h4', { text: 'Solution' }), ...parts(content.solution, this.#section()));
     });
+    solution.hidden = content.solution.length === 0;
     this.element = make('section', { class: 'exercise', id: `exercise-${index + 1}` },
       make('h3', { tabindex: '-1' }, `Exercise: ${content.title} `, this.#mark, ' ',
         make('a', { class: 'here', href: lesson.address(index + 1), text: '#', 'aria-label': 'Link to this exercise', title: 'Link to this exercise' })),
@@ -294,8 +295,8 @@ export class Lessons {
     const key = `${lesson.name}: ${content.title}`;
     const copied = make('span', { role: 'status' });
     const copy = button('Copy link', async () => {
-      await navigator.clipboard.writeText(location.href);
-      copied.textContent = 'The link holds the whole lesson.';
+      const isCopied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
+      copied.textContent = isCopied ? 'The link holds the whole lesson.' : 'Copy the address of this page: it holds the whole lesson.';
     });
     const told = make('div', { class: 'notice' },
       make('p', { text: 'A lesson of somebody else. Nothing in it has run; what you run, runs on this machine for half a minute at most, and cannot leave the page.' }),

@@ -95,7 +95,9 @@ export class Pictures {
   #fill(figure, id, blanks, ask) {
     const whole = button('Show', async () => {
       const { svg, alt } = await ask({ ask: 'solve', id });
-      if (svg) this.#put(figure, svg, alt);
+      if (!svg) return;
+      figure.querySelector('.blanks').remove();
+      this.#put(figure, svg, alt);
     });
     const fields = blanks.map((label, blank) => {
       const input = make('input', { autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });

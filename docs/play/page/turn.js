@@ -28,20 +28,24 @@ class Turn {
   /** The last answer, and how many elements of its order were read. */
   #answer = {};
   #count = 0;
+  #place = null;
+  #layout = '';
   #last = Promise.resolve();
 
   constructor(panel, id, pictures, hand) {
     [this.#panel, this.#id, this.#pictures, this.#hand] = [panel, id, pictures, hand];
-    const reading = make('div', { class: 'fields' }, this.#play, button('Next element', () => this.#next()), this.#read);
+    const reading = make('div', { class: 'fields' }, make('div', {}, this.#play, button('Next element', () => this.#next()), this.#read));
     panel.append(this.#fields, this.#told, this.#lines, reading);
     this.#ask({});
   }
 
   /** Asks one thing after the other, each with the numbers that the one before gave. */
   #ask(what) {
-    this.#last = this.#last.then(() => this.#answered(what)).catch(() => {
+    this.#panel.setAttribute('aria-busy', 'true');
+    const asked = this.#last.then(() => this.#answered(what)).catch(() => {
       this.#told.textContent = 'The session of this picture is gone.';
-    });
+    }).then(() => this.#panel.setAttribute('aria-busy', String(this.#last !== asked)));
+    this.#last = asked;
   }
 
   async #answered(what) {
@@ -72,7 +76,10 @@ class Turn {
       this.#figure.addEventListener('click', choose);
       this.#figure.addEventListener('keydown', (event) => event.key === 'Enter' && choose(event));
     }
-    const focused = document.activeElement?.getAttribute('aria-label');
+    const active = document.activeElement;
+    const focused = active?.getAttribute('aria-label');
+    // What is being typed stays.
+    const draft = active?.defaultValue === undefined || active.value === active.defaultValue ? null : active.value;
     const change = (...words) => this.#ask({ change: words });
     const dimension = (size, d) => make('div', { role: 'group', 'aria-label': `Dimension ${d}` },
       make('b', { text: `dim ${d}` }),
@@ -98,11 +105,17 @@ class Turn {
         make('span', {}, ...bits)) : '');
     const again = focused && [...this.#fields.querySelectorAll('[aria-label]')].find((field) => field.getAttribute('aria-label') === focused);
     if (again) again.focus({ preventScroll: true });
+    if (again && draft !== null) again.value = draft;
     this.#lines.replaceChildren(...codes.map((code) => make('div', {}, make('code', { text: code }),
       this.#hand.insert && named(`Insert ${code}`, code.includes('.as_strided(') ? 'Insert as_strided' : 'Insert', () => this.#hand.insert(code)))));
     if (codes.length === 0) this.#lines.textContent = 'No variable is on this storage; with one, a line of code makes this layout.';
-    this.#count = 0;
-    this.#read.textContent = '';
+    const layout = JSON.stringify(state);
+    if (layout !== this.#layout) [this.#layout, this.#count, this.#place, this.#read.textContent] = [layout, 0, null, ''];
+    this.#mark();
+  }
+
+  #mark() {
+    this.#figure.querySelectorAll('.at').forEach((cell) => cell.classList.toggle('read', cell.dataset.at === String(this.#place)));
   }
 
   #toggle() {
@@ -127,7 +140,8 @@ class Turn {
     const [place, text] = order[this.#count] ?? [null, 'There is nothing to read.'];
     this.#count += 1;
     this.#read.textContent = order.length ? `${this.#count}. ${text}` : text;
-    this.#figure.querySelectorAll('.at').forEach((cell) => cell.classList.toggle('lit', cell.dataset.at === String(place)));
+    this.#place = place;
+    this.#mark();
     if (this.#timer && (this.#count >= order.length || !this.#panel.isConnected)) this.#rest();
   }
 }
@@ -139,7 +153,14 @@ function named(label, text, onclick) {
 /** A field with a number between two buttons that change it by a step. */
 function stepper(label, name, value, step, set) {
   const field = make('input', { type: 'number', step, value, 'aria-label': label });
-  field.addEventListener('change', () => (field.value === '' ? (field.value = value) : set(Math.trunc(field.value))));
+  const send = () => {
+    if (field.value === field.defaultValue) return;
+    if (field.value === '') field.value = value;
+    field.defaultValue = field.value;
+    set(Math.trunc(field.value));
+  };
+  field.addEventListener('change', send);
+  field.addEventListener('keydown', ({ key }) => key === 'Enter' && send());
   const by = (sign, to) => named(`${label}: ${sign === '−' ? 'less' : 'more'}`, sign, () => set(to));
   return make('span', { class: 'stepper' }, `${name} `, by('−', value - step), field, by('+', value + step));
 }

@@ -90,7 +90,7 @@ impl Turn {
                 }
             }
         }
-        codes.extend(self.from_any(base));
+        codes.extend(self.any_layout(base));
         codes
     }
 
@@ -104,7 +104,7 @@ impl Turn {
 
     /// Returns a line that takes any layout over the storage. An array's must lie within the bytes of the variable, which
     /// must be without gaps.
-    fn from_any(&self, base: &Base) -> Option<String> {
+    fn any_layout(&self, base: &Base) -> Option<String> {
         let (layout, name) = (self.layout(), &base.name);
         let (sizes, strides) = (tuple(&layout.sizes), tuple(&layout.strides));
         Some(match &self.0 {

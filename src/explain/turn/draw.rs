@@ -43,12 +43,12 @@ impl Turn {
             Turned::Tensor(view) => tensors::drawings(&mut whole, view, terms),
             Turned::Array(array) => arrays::drawings(&mut whole, array, terms),
         }
-        let strips = whole.blocks.into_iter().filter_map(|block| match block {
+        let mut strips = whole.blocks.into_iter().filter_map(|block| match block {
             Block::Strip(strip) => Some(strip),
             _ => None,
         });
         let mut scene = Scene::default();
-        let Some(mut strip) = strips.last() else { return scene };
+        let Some(mut strip) = strips.next_back() else { return scene };
         for item in strip.lanes.iter_mut().filter(|lane| lane.name == "index").flat_map(|lane| &mut lane.items) {
             if item.at.is_some() && item.at == place {
                 item.text = format!("[{}]", item.text);

@@ -36,7 +36,7 @@ fn begun(session: &Machine, source: &Source) -> Result<Rc<Machine>> {
         _ => Error::runtime(format!("{} is not valid: {} at byte {}", source.name, fault.message, fault.offset)),
     };
     let machine = Machine::hidden(&session.state);
-    let text: Rc<str> = source.text.into();
+    let text: Rc<str> = source.text()?.into();
     let parsed = syntax::parse(&text).map_err(fault)?;
     let mut slot_of = |name: &str| machine.variables.borrow_mut().slot(name);
     let code = compile(parsed.syntax(), &text, session.state.registry, &mut slot_of, Shows::Nothing).map_err(fault)?;

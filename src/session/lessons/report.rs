@@ -226,7 +226,8 @@ mod tests {
     #[test]
     fn the_attempt_to_judge_is_the_last_right_one_or_the_last() {
         let begin = || Event::Begin(Language::Python);
-        let rows: [(Vec<Event>, &[&str], bool, [usize; 3]); 4] = [
+        type Row<'r> = (Vec<Event>, &'r [&'r str], bool, [usize; 3]);
+        let rows: [Row; 4] = [
             (vec![begin(), answer("1", "wrong"), Event::Hint, answer("2", "right")], &["1", "2"], true, [1, 2, 1]),
             (vec![begin(), answer("2", "right"), begin(), answer("3", "wrong")], &["2"], true, [2, 2, 0]),
             (vec![begin(), answer("x", "step"), begin(), answer("3", "wrong")], &["3"], false, [2, 1, 0]),

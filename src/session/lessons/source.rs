@@ -199,6 +199,10 @@ impl Reading {
             self.refuse(number, "this comment is not closed: write a line `-->` below it");
             return;
         };
+        if let Some(at) = text.lines().position(|line| line.ends_with("-->")) {
+            self.refuse(number + 1 + at, "write `-->` on a line of its own");
+            return;
+        }
         if !is_known {
             if let Some(near) = nearest(kind, KINDS) {
                 self.refuse(number, format!("an exercise has no comment {kind}; did you mean {near}?"));
@@ -296,7 +300,7 @@ mod tests {
             ("Do it.\n", "", 12, "no task"),
             ("<!-- check\nanswer == 1\n-->\n", "", 12, "no check"),
             ("<!-- check\nanswer == 1\n-->", "<!-- check answer == 1 -->", 19, "on a line of its own"),
-            ("answer == 1\n-->", "answer == 1 -->", 19, "on a line of its own"),
+            ("answer == 1\n-->", "answer == 1 -->", 20, "on a line of its own"),
             ("answer == 1", "answer = 1", 20, "check is not an expression"),
             ("<!-- check", "<!-- chekc", 19, "did you mean check?"),
             ("x = 1", "x = (", 17, "not a statement"),

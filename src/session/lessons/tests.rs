@@ -2,27 +2,16 @@
 
 use super::trial::judged;
 use super::*;
+use crate::texts::lesson_pages;
 use crate::transcript::{Options, Tried, matches, printed};
 
-/// The pages, with their names.
-fn pages() -> Vec<(String, String)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/learn");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let mut pages: Vec<_> = files
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(&path).unwrap()))
-        .collect();
-    pages.sort();
-    assert!(pages.len() >= 11, "{folder}");
-    pages
-}
-
 fn lessons_of_pages() -> Vec<Lesson> {
-    pages().iter().map(|(_, page)| parse::lesson("", page)).collect()
+    lesson_pages().iter().map(|(_, page)| parse::lesson("", page)).collect()
 }
 
 /// Asserts that `check` returns no complaint about any page, on two threads.
 fn for_each_page(check: fn(&str, &str) -> String) {
-    let pages = pages();
+    let pages = lesson_pages();
     let told = std::thread::scope(|scope| {
         let pages = &pages;
         let parts = [0, 1].map(|part| {

@@ -128,7 +128,7 @@ impl Chain {
             0 | 1 if rank >= 2 => self.transpose(random),
             2 if rank >= 3 => self.permute(random),
             3 if rank >= 2 => self.select(random),
-            4 if rank >= 1 && rank < 4 => {
+            4 if (1..4).contains(&rank) => {
                 let dim = random.below(rank as i64 + 1) as usize;
                 self.sizes.insert(dim, 1);
                 let _ = write!(self.text, ".unsqueeze({dim})");

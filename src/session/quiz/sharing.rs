@@ -150,7 +150,7 @@ fn count_of_changes(random: &mut Random) -> Draft {
         1 => format!("x[{}]", random.below(3)),
         2 => format!("x.t()[{}]", random.below(3)),
         3 => "x[::2, ::2]".to_owned(),
-        _ => "x.diagonal()[:]".to_owned(),
+        _ => "x[1:, 1:]".to_owned(),
     };
     Draft::new(Form::Number, "How many elements of `x` does the last line change?", "(x == -1).sum().item()")
         .given(format!("x = {}", counting(&sizes)))

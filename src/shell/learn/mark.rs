@@ -134,7 +134,7 @@ fn row(work: &Work, is_right: bool, found: String) -> Row {
     let said = if work.is_said_right { "right" } else { "not right" };
     let numbers = [work.attempts.to_string(), work.answers.to_string()];
     let [attempts, answers] = numbers;
-    let cells = [&work.lesson, &work.exercise, &attempts, &answers, &hints, said, &found].map(|text| printable(text));
+    let cells = [&work.lesson, &work.exercise, &attempts, &answers, &hints, said, &found].map(printable);
     Row { cells, is_right }
 }
 

@@ -27,6 +27,10 @@ mod imports {
         /// Returns a nonzero value if the engine's own stack has space for the calls between two checks.
         pub(super) safe fn has_room_for_calls() -> u32;
         pub(super) safe fn complain(text: *const u8, nbytes: usize);
+        /// Fetches the part of the program with a name, and returns its length; a negative number if that fails.
+        pub(super) safe fn fetch(name: *const u8, nbytes: usize) -> i32;
+        /// Writes the part that was fetched last.
+        pub(super) safe fn take(into: *mut u8);
     }
 }
 
@@ -143,6 +147,24 @@ impl Machine for Web {
     }
 
     fn advise_large_pages(_start: usize, _end: usize) {}
+}
+
+/// Returns the part of the program with a name. It is fetched once and kept as long as the instance.
+pub(super) fn fetched(name: &'static str) -> io::Result<&'static [u8]> {
+    static PARTS: Mutex<BTreeMap<&str, &[u8]>> = Mutex::new(BTreeMap::new());
+    let mut parts = PARTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(part) = parts.get(name) {
+        return Ok(part);
+    }
+    let length = usize::try_from(imports::fetch(name.as_ptr(), name.len())).map_err(|_| {
+        let text = format!("this page could not fetch {name} from its site; try again when the site can be reached");
+        io::Error::new(ErrorKind::NotFound, text)
+    })?;
+    let mut bytes = vec![0; length];
+    imports::take(bytes.as_mut_ptr());
+    let part: &'static [u8] = bytes.leak();
+    parts.insert(name, part);
+    Ok(part)
 }
 
 type FileContent = Arc<Mutex<Vec<u8>>>;

@@ -157,7 +157,7 @@ fn argument(state: &State, lineage: &Lineage, at: usize, value: &Value) -> Strin
             // A list of indices was given as such.
             let view = tensor.view();
             if name.starts_with("tensor ") && view.numel() <= 8 && view.ndim() <= 1 {
-                let list = state.call("tolist", &[value.clone()]).ok();
+                let list = state.call("tolist", std::slice::from_ref(value)).ok();
                 return list.and_then(|list| state.repr(&list).ok()).unwrap_or(name);
             }
             name

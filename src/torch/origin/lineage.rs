@@ -39,11 +39,14 @@ pub(super) struct Lineage {
     holders: Rc<Vec<Holder>>,
 }
 
+/// The elements read for one element, in the order of reading.
+pub(super) type ReadElements = Vec<(Element, Part)>;
+
 /// The elements that one element was made of.
 #[derive(Default)]
 pub(super) struct Trail {
     /// The elements of calls that were followed, the result first, each with what was read for it.
-    pub steps: Vec<(Element, Vec<(Element, Part)>)>,
+    pub steps: Vec<(Element, ReadElements)>,
     /// The elements of inputs, each with the numbers of the readings and how it was read.
     pub leaves: Vec<Leaf>,
     /// Elements whose call does not say what it reads.
@@ -128,7 +131,7 @@ impl Lineage {
     }
 
     /// Returns the elements read for an element of a call. `None` if the call does not say.
-    pub(super) fn reads(&self, element: Element) -> Option<Vec<(Element, Part)>> {
+    pub(super) fn reads(&self, element: Element) -> Option<ReadElements> {
         let Node::Result { call, output } = element.node else { return Some(Vec::new()) };
         let traced = self.calls.get(call)?;
         let found = self.read_numbers(call, output, element.number)?;
@@ -150,7 +153,7 @@ impl Lineage {
     /// Follows an element back to the inputs.
     pub(super) fn trail(&self, from: Element) -> Trail {
         let mut trail = Trail::default();
-        let mut known: HashMap<Element, Option<Rc<Vec<(Element, Part)>>>> = HashMap::new();
+        let mut known: HashMap<Element, Option<Rc<ReadElements>>> = HashMap::new();
         let mut leaves: HashMap<Element, usize> = HashMap::new();
         let mut pending = vec![(from, Part::Taken)];
         let (mut followed, mut readings) = (0, 0);

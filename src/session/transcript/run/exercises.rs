@@ -1,6 +1,7 @@
 //! The exercises of a lesson among the sessions of a page: every answer that the page lists is an example, which passes
 //! if it is judged as the page says.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +40,9 @@ pub(super) fn are_in(page: &str) -> bool {
 /// The number of time limits after which an answer that does not stop is abandoned, with its thread.
 const PATIENCE: usize = 3;
 
+/// The number of sessions that are open at a time: those of the attempt and its judge, and the same on other data.
+const OPEN: usize = 4;
+
 /// Tries the answers of a page on a thread of their own. One that takes longer than the limit is interrupted.
 pub(super) fn watched(page: &str, try_page: TryPage, limit: Option<Duration>) -> Vec<Tried> {
     let page = page.to_owned();
@@ -56,14 +60,20 @@ pub(super) fn watched(page: &str, try_page: TryPage, limit: Option<Duration>) ->
         return failed(&format!("cannot start a thread for the exercises: {error}"));
     }
     // Every session that opens begins the time again.
-    let mut flag: Option<Arc<AtomicBool>> = None;
+    let mut flags: VecDeque<Arc<AtomicBool>> = VecDeque::new();
     let mut timeouts = 0;
     while timeouts < PATIENCE {
         match receiver.recv_timeout(limit.unwrap_or(Duration::MAX)) {
-            Ok(Message::Opened(opened)) => (flag, timeouts) = (Some(opened), 0),
+            Ok(Message::Opened(opened)) => {
+                timeouts = 0;
+                flags.push_back(opened);
+                if flags.len() > OPEN {
+                    flags.pop_front();
+                }
+            }
             Ok(Message::Done(found)) => return found,
             Err(RecvTimeoutError::Timeout) => {
-                flag.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
+                flags.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
                 timeouts += 1;
             }
             Err(RecvTimeoutError::Disconnected) => return failed("the exercises could not be tried to their end"),

@@ -1,3 +1,5 @@
+//! Compares the last numbers of tapes with what the kernels compute.
+
 use super::super::{cumulative as running, mean as average, prod as product, sum as total, variance as spread};
 use super::*;
 use crate::ops::promote::testing::numbers;
