@@ -31,7 +31,7 @@ const SHORT_BAR: f64 = 120.0;
 
 /// Returns the whole picture.
 pub fn draw(scene: &Scene) -> String {
-    let mut canvas = Canvas { body: String::new(), y: MARGIN, width: WIDTH, right: WIDTH };
+    let mut canvas = Canvas { has_choices: false, body: String::new(), y: MARGIN, width: WIDTH, right: WIDTH };
     canvas.scene(scene);
     let (width, height) = (canvas.right, canvas.y + MARGIN);
     format!(
@@ -49,7 +49,7 @@ pub fn draw(scene: &Scene) -> String {
 pub fn fitted(scene: &Scene, width: f64) -> String {
     // Frames reach a little beyond their cells.
     let width = width.clamp(LEAST, MOST) - 2.0 + 2.0 * MARGIN;
-    let mut canvas = Canvas { body: String::new(), y: 0.0, width, right: MARGIN };
+    let mut canvas = Canvas { has_choices: true, body: String::new(), y: 0.0, width, right: MARGIN };
     canvas.scene(scene);
     let (width, height) = (canvas.right - MARGIN, canvas.y + 2.0);
     format!(
@@ -63,7 +63,7 @@ pub fn fitted(scene: &Scene, width: f64) -> String {
 
 /// Draws a single strip, bars or levels at natural width, for a page that already has the style.
 pub(super) fn fragment(block: &Block) -> String {
-    let mut canvas = Canvas { body: String::new(), y: 2.0, width: PART, right: 0.0 };
+    let mut canvas = Canvas { has_choices: false, body: String::new(), y: 2.0, width: PART, right: 0.0 };
     canvas.block(block);
     let (width, height) = (canvas.right - MARGIN + 2.0, canvas.y + 2.0);
     format!(
@@ -104,6 +104,8 @@ fn in_words(block: &Block) -> String {
 }
 
 struct Canvas {
+    /// Whether somebody listens for choices: on the page, not in a file.
+    has_choices: bool,
     body: String,
     /// The vertical position of the next block.
     y: f64,
@@ -291,7 +293,7 @@ impl Canvas {
             (Some(at), "") => self.put(format_args!("<g class=\"at\" data-at=\"{at}\" aria-hidden=\"true\">")),
             (Some(at), about) => {
                 let about = escaped(about);
-                let (role, choice) = match item.choice {
+                let (role, choice) = match item.choice.filter(|_| self.has_choices) {
                     Some(choice) => ("button", format!(" data-choice=\"{choice}\"")),
                     None => ("img", String::new()),
                 };

@@ -229,7 +229,7 @@ fn an_interrupted_update_leaves_the_old_file() {
     fs::write(&path, page).unwrap();
     let program = env!("CARGO_BIN_EXE_tensorsh");
     let mut child = Command::new(program).args(["test", "--update"]).arg(&path).stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(2000));
+    std::thread::sleep(Duration::from_millis(500));
     let began = Instant::now();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert!(!child.wait().unwrap().success());

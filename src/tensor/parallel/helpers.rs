@@ -60,6 +60,10 @@ pub(super) fn with_help(helpers: usize, work: &SharedWork) {
     work();
 }
 
+/// The most helpers, whatever `set_num_threads` asks for: each has a stack of its own, and the process must not run out of
+/// addresses. Loops wait for no helper, so fewer do the same work.
+const MOST: usize = 128;
+
 /// A loop's entry in the list, which is removed even if its own thread panics.
 struct Membership(usize);
 
@@ -91,7 +95,7 @@ impl HelperPool {
         state.loops.push(SharedLoop { id, work, seats, helping: 0, panic: None });
         self.seats.fetch_add(seats, Ordering::Release);
         let open: usize = state.loops.iter().map(|each| each.seats + each.helping).sum();
-        while state.helpers < open && thread::Builder::new().spawn(|| self.help()).is_ok() {
+        while state.helpers < open.min(MOST) && thread::Builder::new().spawn(|| self.help()).is_ok() {
             state.helpers += 1;
         }
         let sleeping = state.idle;
