@@ -59,7 +59,7 @@ pub struct Panel<'p> {
     pub marks: BTreeMap<i64, Mark>,
     /// Returns the value of an element.
     pub value: Box<dyn Fn(i64) -> String + 'p>,
-    /// Returns the position of an element in the storage.
+    /// Returns a number for the place of an element, equal for elements in the same place.
     pub cell: Box<dyn Fn(i64) -> i64 + 'p>,
     /// The number of the first element among all that can be chosen. `None` if the elements cannot be followed.
     pub choices: Option<usize>,

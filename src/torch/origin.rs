@@ -26,7 +26,7 @@ use patterns::{number_of, place_of};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
-use tensor::{Dims, Error, GradFn, Result, Tensor, View, bail};
+use tensor::{Dims, Error, GradFn, Result, Storage, Tensor, View, bail};
 use value::{Dict, Keywords, Object, Value};
 
 /// The functions whose arguments are evaluated while calls are recorded.
@@ -461,6 +461,9 @@ fn graph(lineage: &Lineage, element: Element) -> Vec<String> {
 /// The most calls whose results are all drawn.
 const ALL_DRAWN: usize = 6;
 
+/// The distance between the numbers of cells of two storages.
+const APART: i64 = 1 << 40;
+
 /// The inputs with the elements that were read, and the results with those that were followed.
 fn panels(scene: &mut Scene, lineage: &Lineage, trail: &Trail) {
     let mut marks: BTreeMap<Node, BTreeMap<i64, Mark>> = BTreeMap::new();
@@ -478,14 +481,21 @@ fn panels(scene: &mut Scene, lineage: &Lineage, trail: &Trail) {
         let mark = Mark { readings: leaf.readings.clone(), is_taken: leaf.part == Part::Taken };
         marks.entry(leaf.element.node).or_default().insert(leaf.element.number, mark);
     }
+    let mut storages: Vec<Storage> = Vec::new();
     for (node, marks) in marks {
         let Some(traced) = lineage.tensor(node) else { continue };
+        let known = storages.iter().position(|storage| *storage == traced.view.storage);
+        let storage = known.unwrap_or(storages.len()) as i64;
+        if known.is_none() {
+            storages.push(traced.view.storage.clone());
+        }
         let panel = Panel {
             title: title_of(lineage, node),
             sizes: traced.sizes().to_vec(),
             marks,
             value: Box::new(move |number| value_of(lineage, Element { node, number })),
-            cell: Box::new(|number| place_of(&traced.view, number).unwrap_or_default()),
+            // Cells of different storages are not lit together.
+            cell: Box::new(move |number| place_of(&traced.view, number).unwrap_or_default() + APART * storage),
             choices: lineage.choices(node),
         };
         explain::origin::panel(scene, &panel);

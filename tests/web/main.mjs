@@ -651,6 +651,29 @@ const tests = {
     await page.holds(`!document.querySelector('.blanks') && document.querySelector('.picture').textContent.includes('[1, 3]')`);
   },
 
+  async 'a sum is followed to its elements'({ visitor, shot }) {
+    const person = await visitor();
+    await person.visit();
+    const { page } = person;
+    const title = (text) => page.holds(`[...document.querySelectorAll('.picture .scroll')].at(-1)?.getAttribute('aria-label') === ${JSON.stringify(text)}`);
+    const last = `[...document.querySelectorAll('.picture')].at(-1)`;
+    await person.enter('x = torch.arange(1, 7).view(2, 3)');
+    for (const [width, theme] of [[1600, 'light'], [400, 'dark']]) {
+      await page.show({ width, theme });
+      await page.value(`document.querySelector('#play .cm-content').focus()`);
+      await person.enter('origin(x[[1, 0]].sum(1))');
+      await title('element [0] of x[[1, 0]].sum(1) = 15');
+      // The second element of the sum, then by a key an element of the step before it.
+      await page.value(`${last}.querySelector('[data-choice="7"]').dispatchEvent(new MouseEvent('click', { bubbles: true }))`);
+      await title('element [1] of x[[1, 0]].sum(1) = 6');
+      await page.value(`${last}.querySelector('[data-choice="5"]').focus()`);
+      await page.press('Enter');
+      await title('element [1, 2] of x[[1, 0]] = 3');
+      assert.deepEqual(await person.faults(), []);
+      await shot(page, `origin-${width}`);
+    }
+  },
+
   async 'the keyboard alone is enough'({ visitor, shot }) {
     const person = await visitor();
     await person.visit();
