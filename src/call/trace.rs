@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tensor::Tensor;
 
 /// The most calls that are recorded for one expression.
-const MOST_CALLS: usize = 10_000;
+pub const MOST_CALLS: usize = 10_000;
 
 /// The calls recorded for an expression.
 #[derive(Default)]
@@ -14,12 +14,15 @@ pub struct Trace {
     /// Every call reads this.
     is_on: Cell<bool>,
     calls: RefCell<Vec<Rc<TracedCall>>>,
+    /// Whether there were more.
+    is_cut: Cell<bool>,
 }
 
 impl Trace {
     /// Begins to record. Forgets what was recorded before.
     pub fn begin(&self) {
         self.is_on.set(true);
+        self.is_cut.set(false);
         self.calls.take();
     }
 
@@ -39,6 +42,7 @@ impl Trace {
         let mut calls = self.calls.borrow_mut();
         if calls.len() >= MOST_CALLS {
             self.is_on.set(false);
+            self.is_cut.set(true);
         } else {
             calls.push(Rc::new(call));
         }
@@ -54,6 +58,11 @@ impl Trace {
         let calls = self.calls.borrow();
         let since = calls.get(count..).unwrap_or_default();
         since.iter().flat_map(|call| &call.outputs).any(|output| output.tensor.is(tensor))
+    }
+
+    /// Returns whether the expression made more calls than were recorded.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.get()
     }
 
     #[inline]

@@ -50,6 +50,7 @@ pub use blank::{Blank, Blanks};
 pub use element::brief;
 pub use page::escaped;
 pub use picture::{Choose, Picture};
+pub use residents::index_of;
 pub use scene::{Ink, Line, Scene, Span, Table, byte_count, span};
 pub use shown::Shown;
 pub use steps::table as chain;

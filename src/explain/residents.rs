@@ -54,7 +54,7 @@ pub(super) fn upward(layout: &Layout) -> (Layout, Vec<bool>) {
 }
 
 /// Returns the index of an element from its position in reading order.
-pub(super) fn index_of(number: i64, sizes: &[i64]) -> Dims {
+pub fn index_of(number: i64, sizes: &[i64]) -> Dims {
     let mut rest = number;
     let mut index: Dims = sizes
         .iter()

@@ -16,6 +16,7 @@ pub(crate) mod sums;
 pub(crate) mod windows;
 
 use call::reads::{Part, Reads, Span, Takes, TracedCall, TracedTensor};
+use call::trace::MOST_CALLS;
 use call::{Call, Row, State, function};
 use derivatives::derivatives;
 use explain::calculation::Calculation;
@@ -414,7 +415,16 @@ fn runs(lineage: &Lineage, elements: &[Element]) -> Vec<Run> {
     found
 }
 
+/// Says that the expression made more calls than are recorded, if it did.
+fn note_cut(scene: &mut Scene, lineage: &Lineage) {
+    if lineage.is_cut {
+        let text = format!("Only the first {MOST_CALLS} calls were recorded; what later ones made counts as an input.");
+        scene.note(explain::Ink::Fault, text);
+    }
+}
+
 fn notes(scene: &mut Scene, lineage: &Lineage, trail: &Trail) {
+    note_cut(scene, lineage);
     for element in trail.unknown.iter().take(3) {
         let Node::Result { call, .. } = element.node else { continue };
         let Some(traced) = lineage.calls.get(call) else { continue };
@@ -596,6 +606,7 @@ fn readers(call: &mut Call) -> Result<Value> {
         is_taken: how == Part::Taken,
     });
     explain::origin::readers(&mut scene, rows.collect());
+    note_cut(&mut scene, &lineage);
     unknown.dedup();
     for name in unknown {
         scene.note(

@@ -32,6 +32,8 @@ pub(super) struct Element {
 pub(super) struct Lineage {
     pub state: Rc<State>,
     pub calls: Vec<Rc<TracedCall>>,
+    /// Whether later calls were not recorded.
+    pub is_cut: bool,
     finders: Vec<OnceCell<Option<Finder>>>,
     /// The tensors that no call made, in the order of their use.
     pub inputs: Vec<TracedTensor>,
@@ -68,7 +70,8 @@ impl Lineage {
     pub(super) fn new(state: &State, calls: Vec<Rc<TracedCall>>, result: &Tensor) -> Lineage {
         let finders = calls.iter().map(|_| OnceCell::new()).collect();
         let (state, holders) = (state.handle(), state.holders());
-        let mut lineage = Lineage { state, calls, finders, inputs: Vec::new(), holders };
+        let is_cut = state.trace.is_cut();
+        let mut lineage = Lineage { state, calls, is_cut, finders, inputs: Vec::new(), holders };
         let mut inputs: Vec<TracedTensor> = Vec::new();
         let is_made = |traced: &TracedTensor, before: usize| {
             lineage

@@ -5,9 +5,10 @@ use super::spans::spanned;
 use autograd::Functions;
 use call::State;
 use call::reads::{Finder, Part, Read, Reads, Span, Takes, TracedCall, tensors_in};
+pub(super) use explain::index_of;
 use std::rc::Rc;
 use tensor::ops::copy;
-use tensor::{DType, Device, Dims, Scalar, Tensor, View};
+use tensor::{DType, Device, Scalar, Tensor, View};
 use value::Value;
 
 /// The most elements whose numbers are passed through a function.
@@ -38,22 +39,6 @@ pub fn origin_finder(state: &State, call: &Rc<TracedCall>) -> Option<Finder> {
 pub(super) fn ints(value: &Value) -> Option<Vec<i64>> {
     let item = |value: &Value| if let Value::Int(number) = value { Some(*number) } else { None };
     value.sequence()?.iter().map(item).collect()
-}
-
-/// Returns the index of an element from its number in row-major order.
-pub(super) fn index_of(number: i64, sizes: &[i64]) -> Dims {
-    let mut rest = number;
-    let mut index: Dims = sizes
-        .iter()
-        .rev()
-        .map(|&size| {
-            let (here, size) = (rest, size.max(1));
-            rest = here / size;
-            here % size
-        })
-        .collect();
-    index.reverse();
-    index
 }
 
 /// Returns the number of an element in row-major order.
