@@ -70,8 +70,7 @@ impl Part {
     }
 }
 
-/// Makes the [`Part`](crate::system::Part) with a name on a page's site from the file at a path, relative to the
-/// caller's file.
+/// Makes the [`Part`] with a name on a page's site from the file at a path, relative to the caller's file.
 #[cfg(not(target_family = "wasm"))]
 #[macro_export]
 macro_rules! part {
