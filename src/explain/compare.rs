@@ -15,8 +15,6 @@ use tensor::memory::get;
 use tensor::{DType, Layout, Memory, Storage, Tensor, View};
 use value::{ArrayMemory, Value};
 
-/// The inks of rows, in turn. Letters repeat what they say.
-const INKS: [Ink; 4] = [Ink::Mantissa, Ink::Shared, Ink::Exponent, Ink::Sign];
 /// The maximum number of stages drawn on the way from the first to the second.
 const STAGES: usize = 6;
 /// The maximum number of elements whose bytes are compared one by one.
@@ -290,7 +288,7 @@ impl Drawing<'_> {
                 }
                 let byte = place_at(layout, &index);
                 let (ink, letter) = match self.row(storage, byte) {
-                    Some(row) => (INKS[row as usize % INKS.len()], letter(row)),
+                    Some(row) => (Ink::SERIES[row as usize % Ink::SERIES.len()], letter(row)),
                     None => (Ink::Unused, "·".to_owned()),
                 };
                 let value = memory.as_deref().and_then(|memory| read(memory, byte, seen)).unwrap_or_default();

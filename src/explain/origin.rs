@@ -55,6 +55,8 @@ pub struct Mark {
 pub struct Panel<'p> {
     pub title: String,
     pub sizes: Vec<i64>,
+    /// The letters of the axes: one for an axis, in whichever tensor it is.
+    pub axes: Vec<String>,
     /// The elements that were read, by their number in row-major order.
     pub marks: BTreeMap<i64, Mark>,
     /// Returns the value of an element.
@@ -154,9 +156,26 @@ pub fn order(readings: &[usize]) -> String {
     }
 }
 
+/// Returns the ink of an axis, by its letter.
+fn ink_of(axis: Option<&String>) -> Ink {
+    let letter = axis.and_then(|axis| <[u8; 1]>::try_from(axis.as_bytes()).ok());
+    let at = letter.and_then(|[letter]| letter.checked_sub(b'a')).map(usize::from);
+    at.and_then(|at| Ink::SERIES.get(at % Ink::SERIES.len())).copied().unwrap_or(Ink::Label)
+}
+
+/// Gives a lane a name whose parts are about axes.
+fn name_axes(lane: &mut Lane, parts: &[String], between: &str, axes: &[String]) {
+    lane.name.push_str(&parts.join(between));
+    for (at, part) in parts.iter().enumerate() {
+        let gap = if at == 0 { 0 } else { between.chars().count() };
+        lane.tints.extend(std::iter::repeat_n(Ink::Label, gap));
+        lane.tints.extend(part.chars().map(|_| ink_of(axes.get(at))));
+    }
+}
+
 /// Adds a tensor as a table of its last dimension, with the number of the reading behind each element that was read: `4
 /// ←1,3`. A dot marks the elements of steps that were followed. Of a large tensor, the rows and columns with marks are
-/// shown.
+/// shown. The numbers of an axis have its colour, and its letter stands in the corner.
 pub fn panel(scene: &mut Scene, panel: &Panel) {
     let (leading, last) = match panel.sizes.split_last() {
         Some((last, leading)) => (leading, *last),
@@ -168,9 +187,14 @@ pub fn panel(scene: &mut Scene, panel: &Panel) {
     }
     let rows = chosen(count, panel.marks.keys().map(|number| number / last));
     let columns = chosen(last, panel.marks.keys().map(|number| number % last));
-    let mut ruler = Lane::ruler("index");
+    let mut ruler = Lane::ruler("");
+    if panel.axes.is_empty() {
+        ruler.name = "index".to_owned();
+    }
+    name_axes(&mut ruler, &panel.axes, " ", &panel.axes);
     for column in &columns {
-        ruler.push(1, Ink::Label, column.map_or("…".to_owned(), |column| column.to_string()));
+        let ink = ink_of(panel.axes.last());
+        ruler.push(1, ink, column.map_or("…".to_owned(), |column| column.to_string()));
     }
     let mut lanes = vec![ruler];
     for row in rows {
@@ -181,7 +205,8 @@ pub fn panel(scene: &mut Scene, panel: &Panel) {
             continue;
         };
         let index: Vec<String> = index_of(row, leading).iter().map(i64::to_string).collect();
-        let mut lane = Lane::framed(index.join(","));
+        let mut lane = Lane::framed("");
+        name_axes(&mut lane, &index, ",", &panel.axes);
         for column in &columns {
             let Some(column) = column else {
                 lane.push(1, Ink::Unused, "…");

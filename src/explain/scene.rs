@@ -46,6 +46,9 @@ impl Ink {
         Ink::Good,
     ];
 
+    /// Inks for things of one kind that are told apart, in turn. Letters repeat what they say.
+    pub const SERIES: [Ink; 4] = [Ink::Mantissa, Ink::Shared, Ink::Exponent, Ink::Sign];
+
     /// Returns the class name in style sheets.
     pub fn name(self) -> &'static str {
         match self {
@@ -123,6 +126,8 @@ pub struct Strip {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
     pub name: String,
+    /// The inks of the name's characters, if they are not those of a label.
+    pub tints: Vec<Ink>,
     /// Whether the lane is inside the frame, or above it like the numbers of a ruler.
     pub is_framed: bool,
     /// The items. Their units have the same sum in every lane.
@@ -148,18 +153,23 @@ pub struct Item {
 impl Item {
     /// Returns the text in spans of one ink each.
     pub fn pieces(&self) -> Vec<Span> {
-        if self.tints.is_empty() {
-            return vec![span(self.ink, self.text.as_str())];
-        }
-        let mut pieces: Vec<Span> = Vec::new();
-        for (c, &ink) in self.text.chars().zip(&self.tints) {
-            match pieces.last_mut().filter(|last| last.ink == ink) {
-                Some(last) => last.text.push(c),
-                None => pieces.push(span(ink, c)),
-            }
-        }
-        pieces
+        pieces(&self.text, self.ink, &self.tints)
     }
+}
+
+/// Returns a text in spans of one ink each: its own, or those of its characters.
+fn pieces(text: &str, ink: Ink, tints: &[Ink]) -> Vec<Span> {
+    if tints.is_empty() {
+        return vec![span(ink, text)];
+    }
+    let mut pieces: Vec<Span> = Vec::new();
+    for (c, &ink) in text.chars().zip(tints) {
+        match pieces.last_mut().filter(|last| last.ink == ink) {
+            Some(last) => last.text.push(c),
+            None => pieces.push(span(ink, c)),
+        }
+    }
+    pieces
 }
 
 /// Ranges of a whole, drawn to scale, one per row.
@@ -341,12 +351,17 @@ impl Scene {
 impl Lane {
     /// Creates a lane inside the frame.
     pub(crate) fn framed(name: impl Into<String>) -> Lane {
-        Lane { name: name.into(), is_framed: true, items: Vec::new() }
+        Lane { name: name.into(), tints: Vec::new(), is_framed: true, items: Vec::new() }
     }
 
     /// Creates a lane of numbers above the frame.
     pub(crate) fn ruler(name: impl Into<String>) -> Lane {
-        Lane { name: name.into(), is_framed: false, items: Vec::new() }
+        Lane { name: name.into(), tints: Vec::new(), is_framed: false, items: Vec::new() }
+    }
+
+    /// Returns the name in spans of one ink each.
+    pub fn name_pieces(&self) -> Vec<Span> {
+        pieces(&self.name, Ink::Label, &self.tints)
     }
 
     pub fn push(&mut self, units: usize, ink: Ink, text: impl Into<String>) {
@@ -425,7 +440,7 @@ impl Strip {
                 at += item.units;
                 first >= start && at <= end
             });
-            Lane { name: lane.name.clone(), is_framed: lane.is_framed, items: items.cloned().collect() }
+            Lane { items: items.cloned().collect(), name: lane.name.clone(), tints: lane.tints.clone(), ..*lane }
         });
         Strip { lanes: lanes.collect() }
     }

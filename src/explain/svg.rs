@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::page::{SCRIPT, STYLE, escaped};
-use super::scene::{Bars, Block, CellMap, Ink, Item, Level, Levels, Line, Scene, Shape, Strip};
+use super::scene::{Bars, Block, CellMap, Ink, Item, Level, Levels, Line, Scene, Shape, Span, Strip};
 use super::terminal;
 
 /// The width of a picture, in pixels, …
@@ -268,10 +268,11 @@ impl Canvas {
             for lane in &row.lanes {
                 let height = if lane.is_framed { CELL } else { LINE };
                 let baseline = self.y + height / 2.0 + 4.5;
-                self.put(format_args!(
-                    "<text class=\"label\" x=\"{MARGIN}\" y=\"{baseline:.1}\">{}</text>\n",
-                    escaped(&lane.name)
-                ));
+                let name = match lane.tints.is_empty() {
+                    true => escaped(&lane.name),
+                    false => tspans(&lane.name_pieces()),
+                };
+                self.put(format_args!("<text class=\"label\" x=\"{MARGIN}\" y=\"{baseline:.1}\">{name}</text>\n"));
                 let mut x = MARGIN + names;
                 for item in &lane.items {
                     let width = unit * item.units as f64;
@@ -310,11 +311,7 @@ impl Canvas {
         }
         let (middle, baseline) = (x + width / 2.0, y + height / 2.0 + 4.5);
         self.put(format_args!("<text x=\"{middle:.1}\" y=\"{baseline:.1}\" text-anchor=\"middle\">"));
-        for piece in item.pieces() {
-            let (class, text) = (piece.ink.name(), escaped(&piece.text));
-            self.put(format_args!("<tspan class=\"{class}\">{text}</tspan>"));
-        }
-        self.put(format_args!("</text></g>\n"));
+        self.put(format_args!("{}</text></g>\n", tspans(&item.pieces())));
     }
 
     fn bars(&mut self, bars: &Bars) {
@@ -389,4 +386,10 @@ impl Canvas {
         }
         self.y += 8.0;
     }
+}
+
+/// Returns spans as parts of a text element.
+fn tspans(spans: &[Span]) -> String {
+    let tspan = |span: &Span| format!("<tspan class=\"{}\">{}</tspan>", span.ink.name(), escaped(&span.text));
+    spans.iter().map(tspan).collect()
 }

@@ -1,6 +1,8 @@
 //! Draws a scene as lines of text of a given width, each span with its ink. Writes nothing.
 
-use super::scene::{Bars, Block, CellMap, Ink, Item, Level, Levels, Line, Scene, Shape, Span, Strip, Table, span};
+use super::scene::{
+    Bars, Block, CellMap, Ink, Item, Lane, Level, Levels, Line, Scene, Shape, Span, Strip, Table, span,
+};
 
 /// The minimum width to draw for.
 const NARROWEST: usize = 20;
@@ -181,11 +183,16 @@ fn draw_map(lines: &mut Vec<Line>, map: &CellMap, width: usize) {
 }
 
 fn draw_row(lines: &mut Vec<Line>, strip: &Strip, names: usize, unit: usize) {
-    let margin = |name: &str| span(Ink::Label, format!("{name:<names$} "));
+    let margin = |lane: Option<&Lane>| -> Line {
+        let name = lane.map(Lane::name_pieces).unwrap_or_default();
+        let room = (names + 1).saturating_sub(lane.map_or(0, |lane| columns(&lane.name)));
+        name.into_iter().chain([span(Ink::Label, " ".repeat(room))]).collect()
+    };
     let total = strip.units() * unit;
     let framed: Vec<_> = strip.lanes.iter().filter(|lane| lane.is_framed).collect();
     for lane in strip.lanes.iter().filter(|lane| !lane.is_framed) {
-        let mut line = vec![margin(&lane.name), span(Ink::Plain, " ")];
+        let mut line = margin(Some(lane));
+        line.push(span(Ink::Plain, " "));
         for item in &lane.items {
             push_centred(&mut line, item, item.units * unit);
         }
@@ -217,14 +224,16 @@ fn draw_row(lines: &mut Vec<Line>, strip: &Strip, names: usize, unit: usize) {
                 (true, false, _) => '┴',
             }
         };
-        vec![margin(""), span(Ink::Frame, (0..=total).map(mark).collect::<String>())]
+        let mut line = margin(None);
+        line.push(span(Ink::Frame, (0..=total).map(mark).collect::<String>()));
+        line
     };
     for (i, lane) in framed.iter().enumerate() {
         let above = i.checked_sub(1).and_then(|above| borders.get(above));
         if above != borders.get(i) {
             lines.push(rule(above, borders.get(i)));
         }
-        let mut line = vec![margin(&lane.name)];
+        let mut line = margin(Some(lane));
         for item in &lane.items {
             line.push(span(Ink::Frame, "│"));
             push_centred(&mut line, item, item.units * unit - 1);
@@ -312,7 +321,7 @@ fn draw_levels(lines: &mut Vec<Line>, levels: &Levels, width: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::{Bar, Lane};
+    use super::super::scene::Bar;
     use super::*;
 
     fn text(block: Block, width: usize) -> String {

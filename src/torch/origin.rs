@@ -2,6 +2,7 @@
 //! an element. PyTorch has neither. The expression is evaluated while its calls are recorded (`call/trace.rs`); the facet
 //! `reads` of their rows says how elements move.
 
+mod axes;
 pub(crate) mod choices;
 mod chosen;
 mod derivatives;
@@ -15,6 +16,7 @@ mod spans;
 pub(crate) mod sums;
 pub(crate) mod windows;
 
+use axes::Axes;
 use call::reads::{Part, Reads, Span, Takes, TracedCall, TracedTensor};
 use call::trace::MOST_CALLS;
 use call::{Call, Row, State, function};
@@ -24,7 +26,7 @@ use explain::origin::{CallRow, LeafRow, Mark, Panel, StepRow};
 use explain::{Picture, Scene};
 use lineage::{Element, Leaf, Lineage, Node, Trail};
 use patterns::{number_of, place_of};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 use tensor::{Dims, Error, GradFn, Result, Storage, Tensor, View, bail};
@@ -471,6 +473,9 @@ fn graph(lineage: &Lineage, element: Element) -> Vec<String> {
 /// The most calls whose results are all drawn.
 const ALL_DRAWN: usize = 6;
 
+/// The most calls through which axes are followed.
+const MOST_LETTERED: usize = 64;
+
 /// The distance between the numbers of cells of two storages.
 const APART: i64 = 1 << 40;
 
@@ -478,7 +483,7 @@ const APART: i64 = 1 << 40;
 fn panels(scene: &mut Scene, lineage: &Lineage, trail: &Trail) {
     let mut marks: BTreeMap<Node, BTreeMap<i64, Mark>> = BTreeMap::new();
     for (element, _) in &trail.steps {
-        let Node::Result { call, .. } = element.node else { continue };
+        let Some(call) = element.node.call() else { continue };
         let is_last = trail.steps.first().is_some_and(|(first, _)| first.node == element.node);
         if is_last || lineage.calls.len() <= ALL_DRAWN && call < lineage.calls.len() {
             let mark = Mark { readings: Vec::new(), is_taken: true };
@@ -491,6 +496,8 @@ fn panels(scene: &mut Scene, lineage: &Lineage, trail: &Trail) {
         let mark = Mark { readings: leaf.readings.clone(), is_taken: leaf.part == Part::Taken };
         marks.entry(leaf.element.node).or_default().insert(leaf.element.number, mark);
     }
+    let calls: BTreeSet<usize> = trail.steps.iter().filter_map(|(element, _)| element.node.call()).collect();
+    let axes = if calls.len() <= MOST_LETTERED { Axes::new(lineage, calls.into_iter()) } else { Axes::default() };
     let mut storages: Vec<Storage> = Vec::new();
     for (node, marks) in marks {
         let Some(traced) = lineage.tensor(node) else { continue };
@@ -502,6 +509,7 @@ fn panels(scene: &mut Scene, lineage: &Lineage, trail: &Trail) {
         let panel = Panel {
             title: title_of(lineage, node),
             sizes: traced.sizes().to_vec(),
+            axes: axes.of(node),
             marks,
             value: Box::new(move |number| value_of(lineage, Element { node, number })),
             // Cells of different storages are not lit together.

@@ -21,6 +21,16 @@ pub(super) enum Node {
     Result { call: usize, output: usize },
 }
 
+impl Node {
+    /// Returns the call that made it.
+    pub(super) fn call(self) -> Option<usize> {
+        match self {
+            Node::Input(_) => None,
+            Node::Result { call, .. } => Some(call),
+        }
+    }
+}
+
 /// An element of a tensor of the expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Element {
