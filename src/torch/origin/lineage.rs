@@ -5,7 +5,7 @@ use call::reads::{Finder, Part, Read, TracedCall, TracedTensor};
 use call::{Role, State};
 use explain::{Holder, Shown};
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor::Tensor;
 
@@ -45,10 +45,23 @@ pub(super) struct Lineage {
     /// Whether later calls were not recorded.
     pub is_cut: bool,
     finders: Vec<OnceCell<Option<Finder>>>,
+    /// The results of calls by the identity of the tensor, in the order of the calls.
+    made: HashMap<usize, Vec<Made>>,
+    /// The results of calls that wrote to their first tensor, by the identity of the storage, likewise.
+    written: HashMap<usize, Vec<Made>>,
     /// The tensors that no call made, in the order of their use.
     pub inputs: Vec<TracedTensor>,
     /// The variables at the time.
     holders: Rc<Vec<Holder>>,
+}
+
+/// A result of a call: the positions of the call and of the result.
+type Made = (usize, usize);
+
+/// Returns those that calls before `before` made.
+fn made_before(made: Option<&Vec<Made>>, before: usize) -> &[Made] {
+    let made = made.map(Vec::as_slice).unwrap_or_default();
+    made.get(..made.partition_point(|(call, _)| *call < before)).unwrap_or_default()
 }
 
 /// The elements read for one element, in the order of reading.
@@ -81,25 +94,28 @@ impl Lineage {
         let finders = calls.iter().map(|_| OnceCell::new()).collect();
         let (state, holders) = (state.handle(), state.holders());
         let is_cut = state.trace.is_cut();
-        let mut lineage = Lineage { state, calls, is_cut, finders, inputs: Vec::new(), holders };
+        let (mut made, mut written) = (HashMap::<_, Vec<Made>>::new(), HashMap::<_, Vec<Made>>::new());
         let mut inputs: Vec<TracedTensor> = Vec::new();
-        let is_made = |traced: &TracedTensor, before: usize| {
-            lineage
-                .calls
-                .iter()
-                .take(before)
-                .flat_map(|call| &call.outputs)
-                .any(|output| output.tensor.is(&traced.tensor))
-        };
-        let used = lineage.calls.iter().enumerate().flat_map(|(at, call)| call.tensors.iter().map(move |t| (at, t)));
-        let last = TracedTensor::new(result);
-        for (at, traced) in used.chain([(lineage.calls.len(), &last)]) {
-            if !is_made(traced, at) && !inputs.iter().any(|known| known.tensor.is(&traced.tensor)) {
-                inputs.push(traced.clone());
+        let mut known = HashSet::new();
+        for (at, call) in calls.iter().enumerate() {
+            for traced in &call.tensors {
+                let id = traced.tensor.identity();
+                if !made.contains_key(&id) && known.insert(id) {
+                    inputs.push(traced.clone());
+                }
+            }
+            for (output, traced) in call.outputs.iter().enumerate() {
+                made.entry(traced.tensor.identity()).or_default().push((at, output));
+                if call.is_in_place && call.tensors.first().is_some_and(|target| target.tensor.is(&traced.tensor)) {
+                    written.entry(traced.view.storage.identity()).or_default().push((at, output));
+                }
             }
         }
-        lineage.inputs = inputs;
-        lineage
+        let id = result.identity();
+        if !made.contains_key(&id) && known.insert(id) {
+            inputs.push(TracedTensor::new(result));
+        }
+        Lineage { state, calls, is_cut, finders, made, written, inputs, holders }
     }
 
     /// Returns the tensor of a node, as it was.
@@ -113,18 +129,13 @@ impl Lineage {
     /// Returns the element of a tensor as the call `before` sees it: written by the last call that did so, through
     /// whichever view.
     pub(super) fn resolve(&self, traced: &TracedTensor, number: i64, before: usize) -> Option<Element> {
-        let earlier = self.calls.get(..before).unwrap_or_default();
-        let made = earlier.iter().enumerate().rev().find_map(|(call, made)| {
-            let output = made.outputs.iter().position(|output| output.tensor.is(&traced.tensor))?;
-            Some((call, Element { node: Node::Result { call, output }, number }))
-        });
+        let made = made_before(self.made.get(&traced.tensor.identity()), before).last();
+        let made = made.map(|&(call, output)| (call, Element { node: Node::Result { call, output }, number }));
         let byte = place_of(&traced.view, number)?.saturating_mul(traced.view.dtype.itemsize() as i64);
-        let written = earlier.iter().enumerate().rev().find_map(|(call, writer)| {
-            let target = writer.tensors.first().filter(|_| writer.is_in_place)?;
-            let output = writer.outputs.iter().position(|output| output.tensor.is(&target.tensor))?;
-            let shown = &writer.outputs.get(output)?.view;
-            let is_there = shown.storage == traced.view.storage;
-            let index = is_there.then(|| Shown::of_view(shown).index_at(byte)).flatten()?;
+        let writers = made_before(self.written.get(&traced.view.storage.identity()), before);
+        let written = writers.iter().rev().find_map(|&(call, output)| {
+            let shown = &self.calls.get(call)?.outputs.get(output)?.view;
+            let index = Shown::of_view(shown).index_at(byte)?;
             Some((call, Element { node: Node::Result { call, output }, number: number_of(&index, shown.sizes()) }))
         });
         match (made, written) {
