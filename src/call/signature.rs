@@ -27,6 +27,10 @@ pub struct Signature {
     pub switch: Option<usize>,
     /// Whether it has a parameter that is handled after the function ran: `out` or `requires_grad`.
     pub finishes: bool,
+    /// The position of the parameter `out`.
+    pub out: Option<usize>,
+    /// The position of the parameter `requires_grad`.
+    pub requires_grad: Option<usize>,
     /// Whether it is one of Python's builtins, or a method of its values.
     pub python: bool,
     /// For a deprecated order of the parameters, their positions in the row. Empty for the row's own order.
@@ -272,6 +276,10 @@ pub fn name_in(key: &str) -> &str {
     }
 }
 
+fn position(params: &[Param], name: &str) -> Option<usize> {
+    params.iter().position(|param| param.name == name)
+}
+
 impl Signature {
     /// Parses a schema. Returns `None` if it is malformed. A test checks every row of the table.
     pub fn parse(text: &'static str) -> Option<Signature> {
@@ -294,7 +302,7 @@ impl Signature {
         let name = name_in(key);
         let in_place = out.first().is_some_and(|p| p.written);
         let switch = out.iter().position(|p| p.name == "inplace");
-        let finishes = out.iter().any(|p| matches!(p.name, "out" | "requires_grad"));
+        let (out_at, requires_grad) = (position(&out, "out"), position(&out, "requires_grad"));
         let positional = out.iter().filter(|p| !p.keyword_only).count();
         let unbounded = out.iter().any(|p| p.kind == Kind::Rest);
         let python = name.starts_with("py.")
@@ -308,7 +316,9 @@ impl Signature {
             unbounded,
             in_place,
             switch,
-            finishes,
+            finishes: out_at.is_some() || requires_grad.is_some(),
+            out: out_at,
+            requires_grad,
             python,
             places: Vec::new(),
         })
@@ -327,7 +337,8 @@ impl Signature {
         });
         let params: Vec<Param> = params.collect();
         let positional = params.iter().filter(|param| !param.keyword_only).count();
-        Signature { params, positional, places, ..self.clone() }
+        let (out, requires_grad) = (position(&params, "out"), position(&params, "requires_grad"));
+        Signature { params, positional, places, out, requires_grad, ..self.clone() }
     }
 
     /// Returns whether this is one of Python's builtins, or a method of its values. PyTorch's own handling of calls

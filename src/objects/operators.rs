@@ -11,8 +11,9 @@ use call::bind::{Arguments, unsupported_operands};
 use call::dispatch;
 use call::signature::Kind;
 use call::state::State;
-use call::{Call, Receiver, stack, suggest};
+use call::{Call, Overloads, Receiver, stack, suggest};
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 use tensor::bail;
 use tensor::interrupt::{self, watched};
 use tensor::{BufferKind, Error, ErrorKind, Result, limits};
@@ -35,6 +36,16 @@ pub struct Operator {
     reflected: Option<&'static str>,
     pub in_place: Option<&'static str>,
     numbers: Option<fn(Number, Number) -> NumberResult>,
+    /// The methods of `method`, once they were looked up.
+    methods: OnceLock<Option<&'static Overloads>>,
+}
+
+impl Operator {
+    /// Calls the method of a tensor with the other operand.
+    fn apply(&self, state: &State, this: &Value, other: &Value) -> Result<Value> {
+        let find = || state.registry.find(self.method, Receiver::Class(Kind::Tensor));
+        call_method(state, self.method, *self.methods.get_or_init(find), this, std::slice::from_ref(other))
+    }
 }
 
 const fn operator(
@@ -44,20 +55,29 @@ const fn operator(
     in_place: Option<&'static str>,
     numbers: Option<fn(Number, Number) -> NumberResult>,
 ) -> Operator {
-    Operator { symbol, python: symbol, method, reflected, in_place, numbers }
+    spelled(symbol, symbol, method, reflected, in_place, numbers)
 }
 
-pub const BINARY: &[Operator] = &[
+/// An operator whose symbol in messages differs.
+const fn spelled(
+    symbol: &'static str,
+    python: &'static str,
+    method: &'static str,
+    reflected: Option<&'static str>,
+    in_place: Option<&'static str>,
+    numbers: Option<fn(Number, Number) -> NumberResult>,
+) -> Operator {
+    Operator { symbol, python, method, reflected, in_place, numbers, methods: OnceLock::new() }
+}
+
+pub static BINARY: [Operator; 19] = [
     operator("+", "add", None, Some("+="), Some(add)),
     operator("-", "sub", Some("rsub"), Some("-="), Some(sub)),
     operator("*", "mul", None, Some("*="), Some(mul)),
     operator("/", "div", Some("rdiv"), Some("/="), Some(true_divide)),
-    Operator {
-        python: "//",
-        ..operator("__floordiv__", "floor_divide", Some("floor_divide"), None, Some(floor_divide))
-    },
+    spelled("__floordiv__", "//", "floor_divide", Some("floor_divide"), None, Some(floor_divide)),
     operator("%", "remainder", Some("remainder"), Some("%="), Some(remainder)),
-    Operator { python: "** or pow()", ..operator("**", "pow", Some("pow"), Some("**="), Some(power)) },
+    spelled("**", "** or pow()", "pow", Some("pow"), Some("**="), Some(power)),
     operator("@", "matmul", None, None, None),
     operator("==", "eq", None, None, None),
     operator("!=", "ne", None, None, None),
@@ -108,15 +128,15 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
     // `@` takes tensors only.
     let matrices = operator.symbol == "@";
     match (a, b) {
-        (Value::Tensor(_), Value::Tensor(_)) => apply(state, operator.method, a, b),
-        (Value::Tensor(_), _) if is_operand(b) && !matrices => apply(state, operator.method, a, b),
+        (Value::Tensor(_), Value::Tensor(_)) => operator.apply(state, a, b),
+        (Value::Tensor(_), _) if is_operand(b) && !matrices => operator.apply(state, a, b),
         (_, Value::Tensor(_)) if is_operand(a) && !matrices => match (operator.reflected, operator.symbol) {
             // A comparison is mirrored: `2 < x` calls `x.gt(2)`.
             (Some(mirrored), "<" | "<=" | ">" | ">=") => apply(state, mirrored, b, a),
             (Some("rsub"), _) => apply(state, "rsub", b, a),
             (Some("rdiv"), _) => quotient(state, a, b),
             (Some(function), _) => apply_function(state, function, a, b),
-            (None, _) => apply(state, operator.method, b, a),
+            (None, _) => operator.apply(state, b, a),
         },
         (Value::Str(pattern), _) if operator.symbol == "%" => percent(state, pattern, b, false),
         _ => plain(state, operator, a, b),
@@ -196,9 +216,18 @@ pub fn method(state: &State, name: &str, this: &Value) -> Result<Value> {
 
 /// Calls a method of a tensor.
 pub fn call_on(state: &State, name: &str, this: &Value, args: &[Value]) -> Result<Value> {
-    let Some(overloads) = state.registry.find(name, Receiver::Class(Kind::Tensor)) else {
-        return Err(suggest::no_attribute(state, this, name));
-    };
+    call_method(state, name, state.registry.find(name, Receiver::Class(Kind::Tensor)), this, args)
+}
+
+/// Calls a method of a tensor that was looked up by its name.
+fn call_method(
+    state: &State,
+    name: &str,
+    overloads: Option<&Overloads>,
+    this: &Value,
+    args: &[Value],
+) -> Result<Value> {
+    let Some(overloads) = overloads else { return Err(suggest::no_attribute(state, this, name)) };
     if let Value::Tensor(tensor) = this
         && let Some(result) = dispatch::try_plain_method(state, overloads, tensor.clone(), args.iter())
     {

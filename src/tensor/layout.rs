@@ -48,6 +48,13 @@ impl Clone for Layout {
     }
 }
 
+/// Returns whether two lists of sizes or strides are the same. For so few numbers, a loop takes less time than a call of
+/// the function that compares bytes.
+#[inline(always)]
+pub(crate) fn alike(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}
+
 /// Formats sizes like PyTorch's messages: `[2, 3]`.
 pub fn show(dims: &[i64]) -> String {
     format!("{dims:?}")
@@ -219,6 +226,20 @@ impl Layout {
         last.checked_add(1).ok_or_else(overflow)
     }
 
+    /// Returns whether all elements are among the first `elements` of a storage. False as well for some layouts that are,
+    /// which [`Layout::storage_elements`] tells apart.
+    #[inline]
+    pub fn lies_within(&self, elements: usize) -> bool {
+        let mut last = self.offset;
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
+            if size <= 0 || stride < 0 {
+                return false;
+            }
+            last = last.saturating_add((size - 1).saturating_mul(stride));
+        }
+        self.offset >= 0 && (last as u64) < elements as u64
+    }
+
     /// Returns the offsets of the lowest element and of the one after the highest; strides may be negative. `None` if
     /// there are no elements or an offset overflows.
     pub fn reach(&self) -> Option<(i64, i64)> {
@@ -229,6 +250,17 @@ impl Layout {
             *end = end.checked_add(span)?;
         }
         Some((low, high.checked_add(1)?))
+    }
+
+    /// Returns whether the strides are exactly those of a new row-major tensor, in dimensions of size 1 as well. False
+    /// without elements.
+    pub fn is_row_major(&self) -> bool {
+        let mut step = 1;
+        self.sizes.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+            let is_next = stride == step && size > 0;
+            step = step.saturating_mul(size);
+            is_next
+        })
     }
 
     /// Returns whether the layout is row-major without gaps. Ignores dimensions of size 1; empty tensors are contiguous.

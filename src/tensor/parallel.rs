@@ -1,4 +1,4 @@
-//! Loops over elements on all cores. This file, three of its submodules and `memory.rs` are the only ones of the core
+//! Loops over elements on all cores. This file, four of its submodules and `memory.rs` are the only ones of the core
 //! that may contain `unsafe`, besides `system`: here kernels, which are plain functions of slices, access memory that
 //! views share. Independent of what the elements mean.
 //!
@@ -8,15 +8,17 @@
 
 mod helpers;
 mod product;
+mod short;
 mod tasks;
 mod vectors;
 
 use super::error::{Error, Result};
 use super::interrupt;
 use super::iterate::{Run, Tile, Tiles};
-use super::layout::Layout;
+use super::layout::{Layout, alike};
 use super::memory::{Loan, Memory, Plain};
 use super::thresholds::{BLOCK, GATHERED, SHORT, SMALL_TILE, STREAMED, THREAD, TILE};
+use short::ShortLoop;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
@@ -285,10 +287,14 @@ impl<const N: usize> Block<N> {
     }
 }
 
-/// The blocks of some tiles, in sequence.
-pub struct Blocks<'l, const N: usize> {
-    work: &'l ParallelLoop<N>,
-    tiles: Range<usize>,
+/// Some of a loop's blocks, in sequence.
+pub struct Blocks<'l, const N: usize>(Part<'l, N>);
+
+enum Part<'l, const N: usize> {
+    /// All of a short loop.
+    Short(&'l ShortLoop<N>),
+    /// Those of some tiles.
+    Tiles(&'l ParallelLoop<N>, Range<usize>),
 }
 
 impl<const N: usize> Blocks<'_, N> {
@@ -297,11 +303,16 @@ impl<const N: usize> Blocks<'_, N> {
     /// # Errors
     /// Those of `body`; KeyboardInterrupt.
     pub fn each(&self, mut body: impl FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
-        let outcome = self.work.tiles(self.tiles.clone(), &mut body);
-        if self.work.streams {
-            flush_streamed_stores();
+        match &self.0 {
+            Part::Short(work) => work.each(&mut body),
+            Part::Tiles(work, tiles) => {
+                let outcome = work.tiles(tiles.clone(), &mut body);
+                if work.streams {
+                    flush_streamed_stores();
+                }
+                outcome
+            }
         }
-        outcome
     }
 }
 
@@ -324,8 +335,11 @@ pub fn blocks<const N: usize>(
     if out.layout.numel() == 0 {
         return Ok(());
     }
-    if inputs.iter().any(|input| input.layout.sizes != out.layout.sizes) {
+    if inputs.iter().any(|input| !alike(&input.layout.sizes, &out.layout.sizes)) {
         return Err(Error::runtime("operands of different sizes"));
+    }
+    if let Some(short) = ShortLoop::new(&operands, &steps) {
+        return body(Blocks(Part::Short(&short)));
     }
     let mut reaches = [OperandAccess { start: std::ptr::null_mut(), itemsize: 0, direct: false, whole: None }; N];
     let (mut overlap, mut aliased) = (false, false);
@@ -360,8 +374,24 @@ pub fn blocks<const N: usize>(
     let time = if single { 0 } else { elements.saturating_mul(weight) };
     tasks(count.div_ceil(together), time, &|index| {
         let first = index * together;
-        body(Blocks { work: &work, tiles: first..(first + together).min(count) })
+        body(Blocks(Part::Tiles(&work, first..(first + together).min(count))))
     })
+}
+
+/// Calls `body` for few elements of some operands, one after another from an offset: a memory, the offset, and the size of
+/// an element. Operand 0 is the output. `None` if [`blocks`] has to do it, which also raises errors.
+#[inline]
+pub(crate) fn in_short<const N: usize>(
+    operands: [(&Memory, i64, usize); N],
+    length: usize,
+    steps: StepPattern,
+    body: &mut dyn FnMut(&mut Block<N>),
+) -> Option<()> {
+    let mut body = |block: &mut Block<N>| {
+        body(block);
+        Ok(())
+    };
+    ShortLoop::over(operands, length, &steps)?.each(&mut body).ok()
 }
 
 /// The number of pieces per core of a long loop: few, so that the processor can prefetch within each, but enough to

@@ -29,10 +29,7 @@ struct StorageInner {
 
 impl Drop for StorageInner {
     fn drop(&mut self) {
-        if spare::is_large(self.memory.get_mut().nbytes()) {
-            let memory = self.memory.replace(Rc::new(Memory::Meta { nbytes: 0, device: Device::META }));
-            Rc::into_inner(memory).into_iter().for_each(spare::keep);
-        }
+        spare::keep_of(self.memory.get_mut());
     }
 }
 
@@ -56,7 +53,11 @@ impl Storage {
     /// Wraps memory. Borrowed and mapped memory cannot be resized.
     pub fn new(memory: Memory) -> Storage {
         let resizable = !matches!(memory, Memory::Borrowed { .. } | Memory::Mapped(_));
-        Storage(Rc::new(StorageInner { memory: RefCell::new(Rc::new(memory)), resizable: Cell::new(resizable) }))
+        Storage::of(Rc::new(memory), resizable)
+    }
+
+    fn of(memory: Rc<Memory>, resizable: bool) -> Storage {
+        Storage(Rc::new(StorageInner { memory: RefCell::new(memory), resizable: Cell::new(resizable) }))
     }
 
     /// Allocates `nbytes` zeroed bytes on the device.
@@ -69,10 +70,11 @@ impl Storage {
         }
         // Memory that was in use is in a cache, and has its pages; the system provides new ones when they are touched.
         if nbytes <= thresholds::CLEARED
-            && let Some(mut memory) = spare::take(nbytes)
+            && let Some(mut memory) = spare::take_of(nbytes)
+            && let Some(own) = Rc::get_mut(&mut memory)
         {
-            memory.clear();
-            return Ok(Storage::new(memory));
+            own.clear();
+            return Ok(Storage::of(memory, true));
         }
         let memory = Memory::heap(nbytes).or_else(|_| {
             spare::clear();
@@ -93,16 +95,22 @@ impl Storage {
     /// Those of [`Storage::zeroed`].
     pub fn unwritten(nbytes: usize, device: Device) -> Result<Storage> {
         if !device.available()?.is_meta()
-            && let Some(memory) = spare::take(nbytes)
+            && let Some(memory) = spare::take_of(nbytes)
         {
-            return Ok(Storage::new(memory));
+            let storage = Storage::of(memory, true);
+            storage.mark_unwritten();
+            return Ok(storage);
         }
         let storage = Storage::zeroed(nbytes, device)?;
-        if cfg!(debug_assertions) && !spare::is_large(nbytes) {
-            // Makes reads of unwritten bytes noticeable.
-            storage.memory().bytes().iter().for_each(|byte| set(byte, 0xA5));
-        }
+        storage.mark_unwritten();
         Ok(storage)
+    }
+
+    /// Makes reads of unwritten bytes noticeable, in debug builds and if there are not many.
+    fn mark_unwritten(&self) {
+        if cfg!(debug_assertions) && self.nbytes() < thresholds::SPARE {
+            self.memory().bytes().iter().for_each(|byte| set(byte, 0xA5));
+        }
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Storage> {

@@ -24,6 +24,8 @@ thresholds! {
     /// Maximum elements for which a short buffer is used: clearing a block's buffer takes longer than the work on a
     /// short run.
     SHORT = 64, debug / 4;
+    /// Maximum elements of a loop that runs at once, without tiles and threads.
+    SHORT_LOOP = 1 << 11, debug / 32;
     /// Maximum elements in a block of a kernel that needs no buffers.
     LONG_BLOCK = 1 << 16, debug / 64;
     /// Elements of a run up to which several runs are gathered into a block: calling a kernel takes as long as copying

@@ -60,6 +60,12 @@ impl View {
     /// Those of [`View::zeros_strided`].
     pub(crate) fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
+        let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
+        if (1..=i64::MAX >> 5).contains(&elements) && layout.is_row_major() && !dtype.is_quantized() {
+            let storage = Storage::unwritten(elements as usize * dtype.itemsize(), device)?;
+            return Ok(View { storage, layout, dtype, conj: false, neg: false, form: None });
+        }
+        let strides = layout.strides;
         // Only these can overflow. A row-major result is refused without a word about its strides.
         if !(1..=i64::MAX >> 5).contains(&elements) && strides == contiguous_strides(sizes) {
             check_row_major(sizes, dtype)?;
@@ -405,7 +411,14 @@ pub fn storage_bytes(layout: &Layout, dtype: DType) -> Result<usize> {
 }
 
 /// Checks that a storage of `nbytes` holds every element of the layout; the error is PyTorch's.
+#[inline]
 pub fn check_bounds(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> {
+    if layout.lies_within(nbytes / dtype.itemsize()) { Ok(()) } else { check_bounds_exactly(layout, dtype, nbytes) }
+}
+
+/// Like [`check_bounds`], for any layout.
+#[cold]
+fn check_bounds_exactly(layout: &Layout, dtype: DType, nbytes: usize) -> Result<()> {
     if layout.offset < 0 {
         bail!(RuntimeError, "Tensor: invalid storage offset {}", layout.offset);
     }

@@ -13,6 +13,7 @@ use call::{Call, Row, both, function, method};
 use tensor::bail;
 use tensor::ops::number::{Real, Stored, rounded};
 use tensor::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, UnaryOp};
+use tensor::ops::promote::Operand;
 use tensor::ops::reduce::sum;
 use tensor::ops::view::unsqueeze;
 use tensor::ops::{copy, series, special};
@@ -496,13 +497,29 @@ fn float_power(call: &mut Call) -> Result<Value> {
         Argument::Number(number) => matches!(number, Scalar::Complex(_)),
     });
     let dtype = if complex { DType::ComplexDouble } else { DType::Double };
-    let wide = operands.map(|operand| match operand {
-        Argument::Tensor(view) => copy::cast(&view, dtype).map(Argument::Tensor),
-        Argument::Number(Scalar::Complex(c)) => Ok(Argument::Number(Scalar::Complex(c))),
-        Argument::Number(number) => Ok(Argument::Number(Scalar::Float(number.to_f64()))),
-    });
-    let [base, exponent] = wide;
-    ops::pow(base?.operand(), exponent?.operand(), Output::New, dtype).map(Value::from)
+    let wide = |operand: Argument| match operand {
+        Argument::Tensor(view) => copy::cast(&view, dtype).map(Wide::Tensor),
+        Argument::Number(number @ Scalar::Complex(_)) => Ok(Wide::Number(number)),
+        Argument::Number(number) => Ok(Wide::Number(Scalar::Float(number.to_f64()))),
+    };
+    let [base, exponent] = operands;
+    let (base, exponent) = (wide(base)?, wide(exponent)?);
+    ops::pow(base.operand(), exponent.operand(), Output::New, dtype).map(Value::from)
+}
+
+/// A converted operand.
+enum Wide {
+    Tensor(View),
+    Number(Scalar),
+}
+
+impl Wide {
+    fn operand(&self) -> Operand<'_> {
+        match self {
+            Wide::Tensor(view) => Operand::Tensor(view),
+            Wide::Number(number) => Operand::Number(*number),
+        }
+    }
 }
 
 fn float_power_in_place(call: &mut Call) -> Result<Value> {

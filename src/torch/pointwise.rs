@@ -9,6 +9,7 @@ use call::facets::{
 };
 use call::reads::{CHOOSES, COMPARES, EACH};
 use call::{Call, Row, both, function, method};
+use std::cell::Ref;
 use tensor::bail;
 use tensor::ops::compare::{self, CompareOp, Tolerance};
 use tensor::ops::pointwise::{self as ops, BinaryOp, Output, Rounding, UnaryOp, classes};
@@ -16,17 +17,17 @@ use tensor::ops::promote::Operand;
 use tensor::{DType, Error, Result, Scalar, View};
 use value::Value;
 
-/// An operand that owns its view.
-pub(crate) enum Argument {
-    Tensor(View),
+/// An operand of a call.
+pub(crate) enum Argument<'c> {
+    Tensor(Ref<'c, View>),
     Number(Scalar),
 }
 
-impl Argument {
+impl<'c> Argument<'c> {
     /// Returns the tensor or number at a position of the call.
-    pub(crate) fn of(call: &Call, index: usize) -> Result<Argument> {
-        match call.value(index) {
-            Value::Tensor(tensor) => Ok(Argument::Tensor(tensor.view())),
+    pub(crate) fn of(call: &'c Call, index: usize) -> Result<Argument<'c>> {
+        match call.args.get(index) {
+            Some(Value::Tensor(tensor)) => Ok(Argument::Tensor(tensor.borrow())),
             _ => call.scalar(index).map(Argument::Number),
         }
     }
@@ -240,8 +241,7 @@ fn scaled(call: &mut Call, run: Scaled) -> Result<Value> {
 /// once.)
 pub(super) fn result(call: &Call, run: impl FnOnce(Output) -> Result<View>) -> Result<Value> {
     if call.signature.in_place || call.is_switched() {
-        let target = call.view(0)?;
-        run(Output::InPlace(&target))?;
+        run(Output::InPlace(&call.tensor(0)?.borrow()))?;
         return Ok(call.itself());
     }
     run(Output::New).map(Value::from)
@@ -277,7 +277,7 @@ fn binary(call: &mut Call, op: BinaryOp) -> Result<Value> {
 }
 
 fn unary(call: &mut Call, op: UnaryOp) -> Result<Value> {
-    let a = call.view(0)?;
+    let a = call.tensor(0)?.borrow();
     result(call, |output| ops::unary(op, &a, output, default(call)))
 }
 

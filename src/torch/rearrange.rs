@@ -626,10 +626,12 @@ fn choose(call: &Call, condition: &View, x: usize, y: usize) -> Result<Value> {
         bail!(RuntimeError, "\"where_cpu\" not implemented for '{}'", dtype.scalar_type());
     }
     let dtype = promote::result_type(&[x.operand(), y.operand()], default)?;
-    let tensor = |argument: &Argument| match argument {
-        Argument::Tensor(view) => Ok(view.clone()),
-        Argument::Number(number) => View::scalar(*number, dtype),
+    // Copies, for a warning may run code of a script.
+    let tensor = |argument: Argument| match argument {
+        Argument::Tensor(view) => Ok(View::clone(&view)),
+        Argument::Number(number) => View::scalar(number, dtype),
     };
+    let (x, y) = (tensor(x)?, tensor(y)?);
     warnings::byte_condition(call.state, condition);
-    mask::where_(condition, &tensor(&x)?, &tensor(&y)?, dtype).map(Value::from)
+    mask::where_(condition, &x, &y, dtype).map(Value::from)
 }

@@ -110,6 +110,7 @@ const UNSAFE: &[&str] = &[
     "tensor/parallel.rs",
     "tensor/parallel/helpers.rs",
     "tensor/parallel/product.rs",
+    "tensor/parallel/short.rs",
     "tensor/parallel/vectors.rs",
 ];
 

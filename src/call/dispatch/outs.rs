@@ -41,7 +41,7 @@ pub fn prepare(function: &Function, call: &mut Call) {
     if !facet.gives_dtype {
         return;
     }
-    let Some(Value::Tensor(out)) = call.position("out").and_then(|i| call.args.get(i)) else { return };
+    let Some(Value::Tensor(out)) = call.signature.out.and_then(|i| call.args.get(i)) else { return };
     let (dtype, device) = (out.borrow().dtype, out.borrow().device());
     for (name, value) in [("dtype", Value::DType(dtype)), ("device", Value::Device(device))] {
         if let Some(slot) = call.position(name).and_then(|i| call.args.get_mut(i))
@@ -58,7 +58,7 @@ pub fn prepare(function: &Function, call: &mut Call) {
 /// RuntimeError for an output that the function does not accept. TypeError for the wrong number of outputs.
 pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Value> {
     let signature: &Signature = call.signature;
-    let result = match call.position("out").map(|i| call.value(i)) {
+    let result = match signature.out.filter(|i| !call.is_none(*i)).map(|i| call.value(i)) {
         Some(Value::Tensor(out)) if !matches!(&result, Value::Tensor(result) if result.is(&out)) => {
             one_output(function, call, &out, result)?
         }
@@ -76,7 +76,7 @@ pub fn finish(function: &Function, call: &mut Call, result: Value) -> Result<Val
             result
         }
     };
-    let wants_grad = call.position("requires_grad").is_some_and(|i| matches!(call.value(i), Value::Bool(true)));
+    let wants_grad = signature.requires_grad.is_some_and(|i| matches!(call.args.get(i), Some(Value::Bool(true))));
     if let (Value::Tensor(tensor), true) = (&result, wants_grad && signature.name != "requires_grad_") {
         if !tensor.borrow().dtype.is_differentiable() {
             bail!(RuntimeError, "Only Tensors of floating point and complex dtype can require gradients");

@@ -470,7 +470,7 @@ fn register_subscripts(module: &mut Module, state: &Rc<Runtime>) {
 }
 
 fn register_operators(module: &mut Module, state: &Rc<Runtime>) {
-    for operator in operators::BINARY {
+    for operator in &operators::BINARY {
         let this = state.clone();
         add(module, operator.symbol, &any(2), move |args| match args {
             [a, b] => {

@@ -8,13 +8,14 @@ use crate::memory::{ElementCell, Memory, Plain, get, set};
 use crate::parallel::{self, Elements, StepPattern, vectorised};
 use crate::thresholds::{LONG_BLOCK, SHORT};
 use crate::{Layout, Result, View, interrupt, limits};
+use std::borrow::Cow;
 
 pub use crate::thresholds::BLOCK;
 
 /// An operand of an elementwise loop.
 pub enum Source<'a, C> {
     /// A tensor that already has the loop's dtype, and its layout broadcast to the loop's sizes.
-    Elements(&'a View, Layout),
+    Elements(&'a View, Cow<'a, Layout>),
     /// One value for every position.
     Value(C),
 }
@@ -84,7 +85,7 @@ pub(super) fn valued<'r, S: Stored>(elements: &'r [S], scratch: &'r mut Scratch<
 }
 
 /// Returns whether elements of `S` need no conversion to the compute type.
-pub(super) fn needs_no_conversion<S: Stored>() -> bool {
+pub(crate) fn needs_no_conversion<S: Stored>() -> bool {
     S::as_computed(&[]).is_some()
 }
 

@@ -6,7 +6,7 @@ use super::number::{Number, Real, Stored};
 use super::pointwise::classes::{self, *};
 use super::pointwise::{
     BinaryOp, Output, Plan, Shape, UnaryOp, add, as_common_dtype, binary, check_kernel, check_sizes, copy_back, plan,
-    source, sub, unary, write_target,
+    quick_compare, source, sub, unary, write_target,
 };
 use super::promote::{Operand, result_type};
 use super::reduce::all;
@@ -43,6 +43,10 @@ macro_rules! comparisons {
 
             fn supported(self) -> classes::Classes {
                 match self { $(CompareOp::$op => 0 $(| $supported)*),* }
+            }
+
+            pub(crate) fn supports(self, dtype: DType) -> bool {
+                self.supported() & classes::of(dtype) != 0
             }
         }
 
@@ -106,6 +110,14 @@ kernels! {
 /// # Errors
 /// RuntimeError, in PyTorch's words, for operands that do not broadcast or promote and for dtypes without an order.
 pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
+    match quick_compare(op, a, b, output) {
+        Some(done) => Ok(done),
+        None => usual(op, a, b, output, default),
+    }
+}
+
+/// Like [`compare`], for any operands.
+pub(crate) fn usual(op: CompareOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
     let sizes = check_sizes(&[a, b], output)?;
     let common = result_type(&[a, b], default)?;
     let shape = Shape { sizes, common, result: DType::Bool, safe_cast: false };
@@ -128,7 +140,8 @@ pub fn compare(op: CompareOp, a: Operand, b: Operand, output: Output, default: D
             Ok(())
         })?;
     });
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 /// Returns whether both tensors have the same size and equal elements.

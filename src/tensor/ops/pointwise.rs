@@ -8,6 +8,7 @@ pub(crate) mod complex;
 mod lookup;
 mod mapped;
 mod narrow;
+mod quick;
 pub mod real;
 mod rest;
 mod ternary;
@@ -18,6 +19,7 @@ pub(crate) use binary::as_common_dtype;
 pub use binary::{BinaryOp, Rounding, binary};
 pub(crate) use complex::multiply_tail;
 pub use mapped::{RealFunction, map_real, nan_to_num};
+pub(crate) use quick::compare as quick_compare;
 pub(crate) use real::larger_of;
 pub use ternary::{TernaryOp, clamp, clamp_tensors, lerp_number, ternary};
 pub use unary::{UnaryOp, conj, conj_physical, unary};
@@ -27,9 +29,10 @@ use super::copy::{cast, check_output_sizes, copy_into};
 use super::number::{Number, Stored};
 use super::promote::Operand;
 use crate::bail;
-use crate::layout::{broadcast_sizes, show};
+use crate::layout::{alike, broadcast_sizes, contiguous_strides, show};
 use crate::{DType, Device, Dims, Layout, Result, Scalar, View, can_cast};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// The destination of a result.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +164,22 @@ fn tensors<'v>(operands: &[Operand<'v>]) -> impl Iterator<Item = &'v View> {
 /// Returns the strides of a new result. They follow the operands' strides after resolving lazy bits and converting
 /// dtypes; a number counts as a 0-d tensor.
 fn result_strides(operands: &[Operand], shape: &Shape) -> Dims {
+    // Row-major operands and numbers, the usual case, have a row-major result.
+    let is_usual = |operand: &Operand| match operand {
+        Operand::Tensor(view) if view.ndim() == 0 => true,
+        Operand::Tensor(view) => {
+            alike(view.sizes(), &shape.sizes) && is_plain(view, shape.common) && view.layout.is_row_major()
+        }
+        Operand::Number(_) => true,
+    };
+    if operands.iter().all(is_usual) {
+        return contiguous_strides(&shape.sizes);
+    }
+    strides_of(operands, shape)
+}
+
+/// Like [`result_strides`], for any operands.
+fn strides_of(operands: &[Operand], shape: &Shape) -> Dims {
     let converted: SmallVec<[Layout; 3]> = operands
         .iter()
         .map(|operand| match operand {
@@ -175,17 +194,20 @@ fn result_strides(operands: &[Operand], shape: &Shape) -> Dims {
 
 fn common_sizes(operands: &[Operand], output: Output) -> Result<Dims> {
     let mut sizes = Dims::new();
-    let meta = operands.iter().any(|o| matches!(o, Operand::Tensor(t) if t.device().is_meta()));
     for (i, operand) in operands.iter().enumerate() {
-        sizes = match broadcast_sizes(&sizes, operand.sizes()) {
-            Ok(sizes) => sizes,
-            Err(_) if meta && matches!(output, Output::New) => {
-                return Err(meta_broadcast_error(i, &sizes, operand.sizes()));
-            }
-            Err(error) => return Err(error),
-        };
+        if i == 0 {
+            sizes = Dims::from_slice(operand.sizes());
+        } else if !alike(&sizes, operand.sizes()) {
+            sizes = broadcast_sizes(&sizes, operand.sizes()).map_err(|error| {
+                let is_meta = operands.iter().any(|o| matches!(o, Operand::Tensor(t) if t.device().is_meta()));
+                let is_new = matches!(output, Output::New);
+                if is_meta && is_new { meta_broadcast_error(i, &sizes, operand.sizes()) } else { error }
+            })?;
+        }
     }
-    if let Output::InPlace(out) = output {
+    if let Output::InPlace(out) = output
+        && !alike(&sizes, out.sizes())
+    {
         sizes = broadcast_sizes(&sizes, out.sizes())?;
         check_output_sizes(out, &sizes)?;
     }
@@ -245,19 +267,20 @@ fn resized(out: &View, sizes: &[i64], strides: Dims) -> Result<View> {
 
 /// Returns the destination for results of `dtype`: the target itself or, if the target has another dtype or lazy bits,
 /// a temporary that [`copy_back`] copies from.
-pub(crate) fn write_target(target: &View, dtype: DType) -> Result<View> {
+pub(crate) fn write_target(target: &View, dtype: DType) -> Result<Cow<'_, View>> {
     if is_plain(target, dtype) {
-        return Ok(target.clone());
+        return Ok(Cow::Borrowed(target));
     }
-    View::unwritten_strided(target.sizes(), target.layout.like_strides(), dtype, target.device())
+    let strides = target.layout.like_strides();
+    View::unwritten_strided(target.sizes(), strides, dtype, target.device()).map(Cow::Owned)
 }
 
 /// Copies the results to the target, unless they were written there directly.
-pub(crate) fn copy_back(computed: &View, target: View) -> Result<View> {
-    if !is_plain(&target, computed.dtype) {
-        copy_into(&target, computed)?;
+pub(crate) fn copy_back(computed: Cow<View>, target: &View) -> Result<()> {
+    match computed {
+        Cow::Borrowed(_) => Ok(()),
+        Cow::Owned(computed) => copy_into(target, &computed),
     }
-    Ok(target)
 }
 
 /// Returns whether kernels of a dtype can read and write a tensor directly.
@@ -267,15 +290,20 @@ fn is_plain(view: &View, dtype: DType) -> bool {
 
 /// Returns a tensor of the common dtype for a kernel to read: the operand itself, or a copy that is converted and has
 /// its lazy bits resolved.
-pub(crate) fn converted(view: &View, dtype: DType) -> Result<View> {
-    if is_plain(view, dtype) { Ok(view.clone()) } else { cast(view, dtype) }
+pub(crate) fn converted(view: &View, dtype: DType) -> Result<Cow<'_, View>> {
+    if is_plain(view, dtype) { Ok(Cow::Borrowed(view)) } else { cast(view, dtype).map(Cow::Owned) }
+}
+
+/// Returns the layout of a tensor broadcast to `sizes`.
+pub(crate) fn broadcast<'v>(view: &'v View, sizes: &[i64]) -> Cow<'v, Layout> {
+    if alike(view.sizes(), sizes) { Cow::Borrowed(&view.layout) } else { Cow::Owned(view.layout.broadcast_to(sizes)) }
 }
 
 /// Returns an operand as the block loop reads it. Numbers, and with `exact` all one-element tensors, are converted
 /// directly to the compute type, without rounding to the common dtype first.
 pub(crate) fn source<'v, S: Stored>(
     operand: Operand,
-    held: &'v Option<View>,
+    held: &'v Option<Cow<'v, View>>,
     sizes: &[i64],
     exact: bool,
 ) -> Result<Source<'v, S::Compute>> {
@@ -288,7 +316,7 @@ pub(crate) fn source<'v, S: Stored>(
             let value = view.with_layout(view.layout.squeeze(|_| true)).item()?;
             Ok(Source::Value(round(value)))
         }
-        (_, Some(view)) => Ok(Source::Elements(view, view.layout.broadcast_to(sizes))),
+        (_, Some(view)) => Ok(Source::Elements(view, broadcast(view, sizes))),
         (Operand::Tensor(_), None) => bail!(RuntimeError, "an operand was not converted"),
     }
 }

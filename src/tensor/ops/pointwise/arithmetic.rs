@@ -14,6 +14,9 @@ use crate::{Category, DType, Result, Scalar, View};
 /// # Errors
 /// RuntimeError for an `alpha` of a higher category than the result; otherwise those of [`binary`].
 pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
+    if matches!(alpha, Scalar::Int(1)) {
+        return binary(BinaryOp::Add, a, b, output, default);
+    }
     check_alpha(&[a, b], alpha, output, default)?;
     if is_one(alpha) { binary(BinaryOp::Add, a, b, output, default) } else { scaled_sum(a, b, alpha, output, default) }
 }
@@ -23,6 +26,9 @@ pub fn add(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType
 /// # Errors
 /// Those of [`add`], and RuntimeError for bool operands.
 pub fn sub(a: Operand, b: Operand, alpha: Scalar, output: Output, default: DType) -> Result<View> {
+    if matches!(alpha, Scalar::Int(1)) {
+        return binary(BinaryOp::Sub, a, b, output, default);
+    }
     BinaryOp::Sub.check_operands([a, b])?;
     check_alpha(&[a, b], alpha, output, default)?;
     if is_one(alpha) {
@@ -143,7 +149,8 @@ fn power_by_number(base: &View, exponent: Scalar, output: Output, default: DType
     if common.is_integral(true) || common.is_reduced_floating_point() {
         check_fits(exponent, common)?;
     }
-    let base = &converted(base, common)?;
+    let base = converted(base, common)?;
+    let base: &View = &base;
     if common == DType::BFloat16 && (equals(exponent, 3.0) || equals(exponent, -2.0)) {
         // Every product is rounded.
         let square = unary(UnaryOp::PowerOf2, base, Output::New, default)?;

@@ -3,9 +3,12 @@
 use super::classes::{self, *};
 use super::complex;
 use super::narrow::narrow_kernel;
+use super::quick;
 use super::real::*;
 use super::rest::{by_quotient, by_rest, integer_powers};
-use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, source, write_target};
+use super::{
+    Output, Plan, Shape, broadcast, check_kernel, check_sizes, converted, copy_back, plan, source, write_target,
+};
 use crate::bail;
 use crate::memory::BoolByte;
 use crate::ops::block::{self, Pace, Source};
@@ -18,6 +21,7 @@ use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{Category, DType, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// How the compute dtype follows from the operands' common dtype.
@@ -438,6 +442,12 @@ fn rounding_kernel<S: Stored<Compute = f32> + Real>(op: BinaryOp) -> Option<Bina
 }
 
 impl BinaryOp {
+    /// Returns whether operands of a dtype are computed in it, and no value of theirs is refused.
+    pub(super) fn keeps(self, dtype: DType) -> bool {
+        let is_common = self.rule() == ResultType::Common || !dtype.is_integral(true);
+        is_common && !(self.divides() && dtype.is_integral(false)) && self.supported() & classes::of(dtype) != 0
+    }
+
     /// Returns whether PyTorch has a second kernel for one-element second operands, which it does not round to a 16-bit
     /// float.
     fn has_reduced_kernel(self) -> bool {
@@ -445,7 +455,7 @@ impl BinaryOp {
     }
 
     /// How kernels of a dtype go through elements. In PyTorch, expensive operations have kernels with wider steps.
-    fn pace(self, dtype: DType) -> Pace {
+    pub(super) fn pace(self, dtype: DType) -> Pace {
         use BinaryOp::*;
         let step = match self {
             Pow | Atan2 | Hypot | Logaddexp | Logaddexp2 | Xlogy | Copysign => 128,
@@ -515,6 +525,14 @@ impl BinaryOp {
 /// result, unsupported dtypes, and integer division by zero.
 pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
     op.check_operands([a, b])?;
+    match quick::binary(op, a, b, output) {
+        Some(done) => Ok(done),
+        None => usual(op, a, b, output, default),
+    }
+}
+
+/// Like [`binary`], for operands that passed the first checks.
+pub(super) fn usual(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType) -> Result<View> {
     let (common, Plan { target, compute }) = prepare(op, a, b, output, default)?;
     if !compute {
         return Ok(target);
@@ -537,7 +555,8 @@ pub fn binary(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DTy
     check_kernel(stub, op.supported(), common)?;
     let computed = write_target(&target, common)?;
     run(op, common, [a, b], &computed, reduced)?;
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 /// Returns the common dtype and a checked destination for the result.
@@ -554,9 +573,12 @@ fn prepare(op: BinaryOp, a: Operand, b: Operand, output: Output, default: DType)
     Ok((common, plan(operands, output, Shape { sizes, common, result: common, safe_cast: true })?))
 }
 
+/// An operand of the common dtype. `None` for one that is read as a single value.
+pub(crate) type Held<'v> = Option<Cow<'v, View>>;
+
 /// Converts the operands to the common dtype; operands read as a single value need no conversion.
-pub(crate) fn as_common_dtype(operands: [Operand; 2], common: DType) -> Result<[Option<View>; 2]> {
-    let hold = |operand: Operand| match operand {
+pub(crate) fn as_common_dtype<'v>(operands: [Operand<'v>; 2], common: DType) -> Result<[Held<'v>; 2]> {
+    let hold = |operand: Operand<'v>| match operand {
         Operand::Tensor(view) if view.numel() != 1 || view.dtype == common => converted(view, common).map(Some),
         _ => Ok(None),
     };
@@ -587,7 +609,7 @@ fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced:
     }
     let [kernel, tail_kernel] = [false, true].map(|tail| narrow_kernel(common, op, tail));
     if let (false, [Some(a), Some(b)], Some((kernel, tail_kernel))) = (reduced, &views, kernel.zip(tail_kernel)) {
-        let [a, b] = [a, b].map(|view| Source::Elements(view, view.layout.broadcast_to(out.sizes())));
+        let [a, b] = [a, b].map(|view| Source::Elements(view, broadcast(view, out.sizes())));
         return block::binary::<u16, u16>(out, a, b, op.pace(common), &|a, b, out, tail| {
             if tail {
                 tail_kernel(a, b, out)
@@ -620,7 +642,7 @@ fn run(op: BinaryOp, common: DType, operands: [Operand; 2], out: &View, reduced:
 
 fn run_rounding<S: Stored<Compute = f32>>(
     operands: [Operand; 2],
-    views: &[Option<View>; 2],
+    views: &[Held; 2],
     out: &View,
     kernel: BinaryKernel<f32>,
 ) -> Result<()> {
@@ -664,7 +686,8 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
             Ok(())
         })?;
     });
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Functions of real numbers with parameters, which have no row in a table.
 
 use super::classes::{self, *};
-use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, write_target};
+use super::{Output, Plan, Shape, broadcast, check_kernel, check_sizes, converted, copy_back, plan, write_target};
 use crate::ops::block::{self, Pace};
 use crate::ops::number::{Real, Stored, is_single};
 use crate::parallel::{self, vectorised_kernel};
@@ -52,7 +52,7 @@ pub fn map_real<F: RealFunction>(
     check_kernel(stub, supported, common)?;
     let a = converted(a, common)?;
     let computed = write_target(&target, common)?;
-    let layout = a.layout.broadcast_to(computed.sizes());
+    let layout = broadcast(&a, computed.sizes());
     match common {
         DType::Half => mapped_narrow::<f16, F>(&computed, &a, &layout, function)?,
         DType::BFloat16 => mapped_narrow::<bf16, F>(&computed, &a, &layout, function)?,
@@ -60,7 +60,8 @@ pub fn map_real<F: RealFunction>(
         DType::Double => mapped::<f64>(&computed, &a, &layout, function)?,
         _ => check_kernel(stub, 0, common)?,
     }
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 fn mapped<S: Stored<Compute: Real>>(out: &View, a: &View, layout: &Layout, function: &impl RealFunction) -> Result<()> {

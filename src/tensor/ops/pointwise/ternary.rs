@@ -172,8 +172,10 @@ pub fn ternary(op: TernaryOp, operands: [&View; 3], value: Scalar, output: Outpu
     check_fits(value, common)?;
     let computed = write_target(&target, common)?;
     let [a, b, c] = operands.map(|view| converted(view, common));
-    run(op, [&a?, &b?, &c?], value, &computed)?;
-    copy_back(&computed, target)
+    let (a, b, c) = (a?, b?, c?);
+    run(op, [&a, &b, &c], value, &computed)?;
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 /// Applies `op` to operands of `out`'s dtype.
@@ -224,7 +226,8 @@ pub fn lerp_number(start: &View, end: &View, weight: Scalar, output: Output, def
             Ok(())
         })?;
     });
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 /// `clamp` between numbers. If one of two bounds is NaN, every element becomes NaN.
@@ -281,7 +284,8 @@ pub fn clamp(a: &View, bounds: [Option<Scalar>; 2], output: Output, default: DTy
         (None, None) => return Ok(target),
     };
     run(op, [&a, &low, &high], Scalar::Int(1), &computed)?;
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 /// `clamp` between tensors.

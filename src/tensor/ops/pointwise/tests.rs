@@ -402,3 +402,160 @@ fn short_runs_together_are_what_elements_are() {
         }
     }
 }
+
+fn numbers(count: usize, seed: usize, dtype: DType) -> crate::View {
+    let values = (0..count).map(|k| match (k * 7 + seed) % 17 {
+        4 if dtype.is_floating_point() => Scalar::Float(f64::NAN),
+        9 if dtype.is_floating_point() => Scalar::Float(f64::INFINITY),
+        n => Scalar::Float(n as f64 * 0.75 + 1.0),
+    });
+    crate::View::from_scalars(&[count as i64], dtype, values.collect::<Vec<_>>()).expect("memory")
+}
+
+fn bits(view: &crate::View) -> Vec<u64> {
+    let of = |value: Scalar| match value {
+        Scalar::Complex(c) => vec![c.re.to_bits(), c.im.to_bits()],
+        real => vec![real.to_f64().to_bits()],
+    };
+    view.scalars().expect("memory").into_iter().flat_map(of).collect()
+}
+
+/// A short loop gives what a long one gives: the same elements in whole vectors, and the same ones left over. Also in
+/// place, for an operand that is the result, and for one at an odd address.
+#[test]
+fn a_short_loop_is_a_long_one() {
+    use crate::thresholds::SHORT_LOOP;
+    use crate::{Layout, Storage, View};
+    fn run(op: BinaryOp, a: &View, b: &View, output: Output) -> Vec<u64> {
+        bits(&binary(op, Operand::Tensor(a), Operand::Tensor(b), output, Float).expect("supported"))
+    }
+    for dtype in [DType::Float, DType::Double, DType::Half, DType::Int, DType::Byte] {
+        let step = 64 / dtype.itemsize();
+        for count in [1, 2, step - 1, step, step + 1, 3 * step + 5, SHORT_LOOP - 1, SHORT_LOOP, SHORT_LOOP + 1] {
+            let (a, b) = (numbers(count, 1, dtype), numbers(count, 2, dtype));
+            let rest = count % step;
+            // The same numbers with others between the whole vectors and the rest.
+            let long = |view: &View| {
+                let (mut values, others) = (view.scalars().expect("memory"), 2 * SHORT_LOOP.next_multiple_of(step));
+                let tail = values.split_off(count - rest);
+                values.extend((0..others).map(|_| Scalar::Int(3)).chain(tail));
+                View::from_scalars(&[values.len() as i64], dtype, values).expect("memory")
+            };
+            let cut = |mut results: Vec<u64>| {
+                let tail = results.split_off(results.len() - rest);
+                results.truncate(count - rest);
+                [results, tail].concat()
+            };
+            for op in [BinaryOp::Add, BinaryOp::Remainder, BinaryOp::Maximum, BinaryOp::Pow] {
+                let wanted = cut(run(op, &long(&a), &long(&b), Output::New));
+                assert_eq!(run(op, &a, &b, Output::New), wanted, "{op:?} {dtype:?} {count}");
+                let target = crate::ops::copy::clone(&a).expect("memory");
+                assert_eq!(run(op, &target, &b, Output::InPlace(&target)), wanted, "{op:?} {dtype:?} {count} in place");
+                let (twice, target) = (long(&a), crate::ops::copy::clone(&a).expect("memory"));
+                let wanted_twice = cut(run(op, &twice, &twice, Output::New));
+                assert_eq!(run(op, &target, &target, Output::InPlace(&target)), wanted_twice, "{op:?} {dtype:?} twice");
+                let memory = b.memory().expect("memory");
+                let moved: Vec<u8> = [0].into_iter().chain(memory.bytes().iter().map(crate::memory::get)).collect();
+                let whole = Storage::from_bytes(&moved).expect("memory");
+                let odd = whole.slice(1, moved.len()).expect("within");
+                let odd = View { storage: odd, layout: Layout::contiguous(&[count as i64]), ..b.clone() };
+                assert_eq!(run(op, &a, &odd, Output::New), wanted, "{op:?} {dtype:?} {count} at an odd address");
+            }
+        }
+    }
+}
+
+/// The strides of usual operands' results are those that any operands' are.
+#[test]
+fn usual_results_have_the_strides_of_any() {
+    use crate::{Layout, View};
+    let of = |sizes: &[i64], strides: &[i64]| {
+        let layout = Layout { strides: crate::Dims::from_slice(strides), ..Layout::contiguous(sizes) };
+        View::zeros(&[4096], Float, crate::Device::CPU).expect("memory").with_layout(layout)
+    };
+    let views = [
+        of(&[2, 1, 3], &[3, 3, 1]),
+        of(&[2, 1, 3], &[3, 7, 1]),
+        of(&[2, 1, 3], &[1, 1, 2]),
+        of(&[2, 1, 3], &[0, 0, 0]),
+        of(&[1, 1, 3], &[3, 3, 1]),
+        of(&[3], &[1]),
+        of(&[], &[]),
+        of(&[1], &[1]),
+        of(&[2, 5, 3], &[15, 3, 1]),
+        of(&[2, 5, 3], &[3, 6, 1]),
+        of(&[2, 0, 3], &[3, 3, 1]),
+    ];
+    let operands: Vec<Operand> = views.iter().map(Operand::Tensor).chain([Operand::Number(Scalar::Int(2))]).collect();
+    let mut tried = 0;
+    for a in &operands {
+        for b in &operands {
+            for c in &operands {
+                let both = [*a, *b, *c];
+                let Ok(sizes) = super::check_sizes(&both, Output::New) else { continue };
+                let shape = super::Shape { sizes, common: Float, result: Float, safe_cast: true };
+                assert_eq!(super::result_strides(&both, &shape), super::strides_of(&both, &shape), "{both:?}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "{tried}");
+}
+
+/// A quick call gives what the usual way gives: values, dtype and layout. Every operation, every dtype.
+#[test]
+fn a_quick_call_is_a_usual_one() {
+    use crate::View;
+    use crate::ops::compare::{CompareOp, usual as usual_comparison};
+    let shown = |view: &View| (view.dtype, view.layout.clone(), bits(view));
+    let copy = |view: &View| crate::ops::copy::clone(view).expect("memory");
+    let dtypes: Vec<DType> = DType::ALL.iter().copied().filter(|dtype| !dtype.is_quantized()).collect();
+    let (mut binaries, mut unaries, mut comparisons) = (0, 0, 0);
+    for dtype in dtypes {
+        for count in [1, 5, 16, 33] {
+            let (a, b) = (numbers(count, 1, dtype), numbers(count, 2, dtype));
+            let two = a.with_layout(crate::Layout { ..crate::Layout::contiguous(&[1, count as i64, 1]) });
+            let others = [
+                Operand::Tensor(&b),
+                Operand::Tensor(&a),
+                Operand::Number(Scalar::Int(3)),
+                Operand::Number(Scalar::Float(2.5)),
+                Operand::Number(Scalar::Bool(true)),
+            ];
+            for op in BinaryOp::ALL {
+                for other in others {
+                    let this = Operand::Tensor(&a);
+                    if op.check_operands([this, other]).is_err() {
+                        continue;
+                    }
+                    let Some(got) = super::quick::binary(*op, this, other, Output::New) else { continue };
+                    let wanted = super::binary::usual(*op, this, other, Output::New, Float);
+                    assert_eq!(Ok(shown(&got)), wanted.map(|view| shown(&view)), "{op:?} {dtype:?} {count} {other:?}");
+                    let (quick, usual) = (copy(&a), copy(&a));
+                    super::quick::binary(*op, (&quick).into(), other, Output::InPlace(&quick)).expect("quick as well");
+                    super::binary::usual(*op, (&usual).into(), other, Output::InPlace(&usual), Float).expect("allowed");
+                    assert_eq!(shown(&quick), shown(&usual), "{op:?} {dtype:?} {count} {other:?} in place");
+                    binaries += 1;
+                }
+            }
+            for op in CompareOp::ALL {
+                for other in others {
+                    let this = Operand::Tensor(&a);
+                    let Some(got) = super::quick_compare(*op, this, other, Output::New) else { continue };
+                    let wanted = usual_comparison(*op, this, other, Output::New, Float);
+                    assert_eq!(Ok(shown(&got)), wanted.map(|view| shown(&view)), "{op:?} {dtype:?} {count} {other:?}");
+                    comparisons += 1;
+                }
+            }
+            for op in UnaryOp::ALL {
+                for view in [&a, &two] {
+                    let Some(got) = super::quick::unary(*op, view, Output::New) else { continue };
+                    let wanted = super::unary::usual(*op, view, Output::New, Float);
+                    assert_eq!(Ok(shown(&got)), wanted.map(|view| shown(&view)), "{op:?} {dtype:?} {count}");
+                    unaries += 1;
+                }
+            }
+        }
+    }
+    assert!(binaries > 2000 && comparisons > 1000 && unaries > 1000, "{binaries} {comparisons} {unaries}");
+}

@@ -5,8 +5,9 @@ use super::classes::{self, *};
 use super::complex;
 use super::lookup;
 use super::narrow::narrow_unary;
+use super::quick;
 use super::real::*;
-use super::{Output, Plan, Shape, check_kernel, check_sizes, converted, copy_back, plan, write_target};
+use super::{Output, Plan, Shape, broadcast, check_kernel, check_sizes, converted, copy_back, plan, write_target};
 use crate::bail;
 use crate::memory::BoolByte;
 use crate::ops::block::{self, Pace};
@@ -468,7 +469,7 @@ impl UnaryOp {
     fn check_operand(self, dtype: DType, in_place: bool) -> Result<()> {
         use UnaryOp::*;
         let complex = dtype.is_complex();
-        let name = format!("{self:?}").to_lowercase();
+        let name = || format!("{self:?}").to_lowercase();
         match self {
             Neg if dtype == DType::Bool => bail!(
                 RuntimeError,
@@ -482,8 +483,8 @@ impl UnaryOp {
                 RuntimeError,
                 "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
             ),
-            Floor | Ceil | Trunc if complex => bail!(RuntimeError, "{name} is not supported for complex inputs"),
-            Isposinf | Isneginf if complex => bail!(RuntimeError, "{name} does not support complex inputs."),
+            Floor | Ceil | Trunc if complex => bail!(RuntimeError, "{} is not supported for complex inputs", name()),
+            Isposinf | Isneginf if complex => bail!(RuntimeError, "{} does not support complex inputs.", name()),
             Signbit if complex => bail!(RuntimeError, "signbit is not implemented for complex tensors."),
             Abs | Isinf if dtype == DType::Float8_e8m0fnu => check_kernel(self.stub(), 0, dtype),
             // Only one of the 8-bit formats has an infinity. One has no sign and takes NaN for finite.
@@ -497,6 +498,13 @@ impl UnaryOp {
 }
 
 impl UnaryOp {
+    /// Returns whether an operand of a dtype is computed in it, and has a result of it.
+    pub(super) fn keeps(self, dtype: DType) -> bool {
+        let is_common = self.rule() != ResultType::Float || !dtype.is_integral(true);
+        let is_of_parts = matches!(self, UnaryOp::Abs | UnaryOp::Angle) && dtype.is_complex();
+        is_common && !is_of_parts && self.supported() & classes::of(dtype) != 0
+    }
+
     /// How kernels of a dtype go through elements. In PyTorch, expensive operations have kernels with wider steps.
     pub(super) fn pace(self, dtype: DType) -> Pace {
         use UnaryOp::*;
@@ -531,6 +539,14 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
         _ => {}
     }
     op.check_operand(a.dtype, matches!(output, Output::InPlace(_)))?;
+    match quick::unary(op, a, output) {
+        Some(done) => Ok(done),
+        None => usual(op, a, output, default),
+    }
+}
+
+/// Like [`unary`], for an operand that passed the first checks.
+pub(super) fn usual(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<View> {
     let common = if op.rule() == ResultType::Float && a.dtype.is_integral(true) { default } else { a.dtype };
     let result = match op {
         UnaryOp::Abs | UnaryOp::Angle => common.to_real(),
@@ -554,14 +570,15 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
     check_kernel(op.stub(), op.supported(), common)?;
     let a = converted(a, common)?;
     let computed = write_target(&target, if of_parts { common } else { result })?;
-    let layout = a.layout.broadcast_to(computed.sizes());
+    let layout = broadcast(&a, computed.sizes());
     let done = match common {
         DType::Half => run_narrow::<f16>(op, &computed, &a, &layout)?,
         DType::BFloat16 => run_narrow::<bf16>(op, &computed, &a, &layout)?,
         _ => false,
     };
     if done {
-        return copy_back(&computed, target);
+        copy_back(computed, &target)?;
+        return Ok(target);
     }
     dispatch!(common, S => {
         type C = <S as Stored>::Compute;
@@ -577,7 +594,8 @@ pub fn unary(op: UnaryOp, a: &View, output: Output, default: DType) -> Result<Vi
             check_kernel(op.stub(), 0, common)?;
         }
     });
-    copy_back(&computed, target)
+    copy_back(computed, &target)?;
+    Ok(target)
 }
 
 /// A kernel, and whether it is used only for elements that PyTorch does not process in vectors.
