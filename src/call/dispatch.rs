@@ -26,6 +26,11 @@ use value::{Value, any_tensor};
 /// # Errors
 /// TypeErrors of the binder, and any error of the function.
 pub fn call(state: &State, overloads: &Overloads, receiver: Option<&Value>, arguments: &Arguments) -> Result<Value> {
+    if arguments.keywords.is_empty()
+        && let Some(result) = try_plain_function(state, overloads, arguments.positional.iter())
+    {
+        return result;
+    }
     let receiver = receiver.filter(|_| overloads.method);
     let mut args = Bound::new();
     let chosen = overloads.bind(receiver, arguments, &mut args)?;
@@ -47,6 +52,22 @@ pub fn try_plain_method(
     // Builds the call before the overload is known, so that the arguments are bound in place.
     let mut call = Call::of(state, methods.functions.first()?, Bound::new());
     let function = plain::bind(&methods.functions, this, given, &mut call.args)?;
+    call.signature = &function.signature;
+    Some(invoke(function, &mut call))
+}
+
+/// Calls a function of PyTorch whose arguments are plain. Returns `None` for any other call, which [`call`] can make.
+#[inline]
+pub fn try_plain_function(
+    state: &State,
+    functions: &Overloads,
+    given: impl Iterator<Item: Argument> + Clone,
+) -> Option<Result<Value>> {
+    if !functions.are_functions_of_torch() {
+        return None;
+    }
+    let mut call = Call::of(state, functions.functions.first()?, Bound::new());
+    let function = plain::bind_function(&functions.functions, given, &mut call.args)?;
     call.signature = &function.signature;
     Some(invoke(function, &mut call))
 }

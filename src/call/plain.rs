@@ -44,9 +44,30 @@ pub fn bind<'f>(
     bound: &mut Bound,
 ) -> Option<&'f Function> {
     bound.push(Value::Tensor(this));
+    first_fitting(overloads, true, given, bound)
+}
+
+/// Like [`bind`], for a function without a receiver.
+#[inline]
+pub fn bind_function<'f>(
+    overloads: &'f [Function],
+    given: impl Iterator<Item: Argument> + Clone,
+    bound: &mut Bound,
+) -> Option<&'f Function> {
+    first_fitting(overloads, false, given, bound)
+}
+
+#[inline]
+fn first_fitting<'f>(
+    overloads: &'f [Function],
+    method: bool,
+    given: impl Iterator<Item: Argument> + Clone,
+    bound: &mut Bound,
+) -> Option<&'f Function> {
+    let before = bound.len();
     for function in overloads {
-        bound.truncate(1);
-        match fit(&function.signature, given.clone(), bound) {
+        bound.truncate(before);
+        match fit(&function.signature, method, given.clone(), bound) {
             Fit::Yes if function.signature.places.is_empty() => return Some(function),
             Fit::Yes => return None,
             Fit::No => {}
@@ -56,9 +77,9 @@ pub fn bind<'f>(
     None
 }
 
-/// Binds the arguments to the parameters after the receiver.
-fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &mut Bound) -> Fit {
-    for param in signature.visible(true) {
+/// Binds the arguments to the parameters, to those after the receiver for a method.
+fn fit(signature: &Signature, method: bool, mut given: impl Iterator<Item: Argument>, bound: &mut Bound) -> Fit {
+    for param in signature.visible(method) {
         let Some(argument) = given.next() else {
             match param.default {
                 Some(default) => bound.push(default.to_value()),
@@ -74,7 +95,7 @@ fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &
         if let Kind::Ints(length) = param.kind {
             // A list of integers can be spread if it is the only parameter: `view(2, 3)`. If its length is given, one
             // integer can stand for all.
-            if signature.positional != 2 || length.is_some() {
+            if signature.positional != 1 + usize::from(method) || length.is_some() {
                 return Fit::Unsure;
             }
             let mut sizes = Dims::new();
@@ -88,6 +109,10 @@ fn fit(signature: &Signature, mut given: impl Iterator<Item: Argument>, bound: &
             continue;
         }
         match argument.plain() {
+            // A function of two operands needs a tensor among them, as a method has it.
+            Some(value) if !method && param.kind == Kind::Operand && !matches!(value, Value::Tensor(_)) => {
+                return Fit::Unsure;
+            }
             Some(value) if is_of_kind(param.kind, &value) => bound.push(value),
             Some(value) => return unfit(param, &value),
             None => return Fit::Unsure,

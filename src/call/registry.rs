@@ -57,6 +57,11 @@ impl Overloads {
         self.method && !matches!(self.parser, Parser::Python(_))
     }
 
+    /// Returns whether these are functions without a receiver whose arguments are parsed by PyTorch.
+    pub fn are_functions_of_torch(&self) -> bool {
+        !self.method && matches!(self.parser, Parser::Torch)
+    }
+
     /// Returns whether a map after `given` arguments can only be the next argument, and not keywords. That is so if
     /// every overload still requires a value of any class there, and no overload has a parameter for every key.
     pub fn takes_map<'k>(&self, given: usize, keys: impl Iterator<Item = &'k str> + Clone) -> bool {

@@ -23,7 +23,7 @@ use value::Value;
 pub(crate) const ROWS: &[Row] = &[
     both(
         "mm(Tensor self, Tensor mat2, *, Tensor? out=None) -> Tensor",
-        |c| Ok(Value::from(ops::mm(&c.view(0)?, &c.view(1)?)?)),
+        |c| Ok(Value::from(ops::mm(&c.tensor(0)?.borrow(), &c.tensor(1)?.borrow())?)),
         "Multiplies two matrices.",
     )
     .reads(Reads::Own(products::matmul))
@@ -262,21 +262,19 @@ fn tensors(call: &Call, index: usize) -> Result<Vec<Tensor>> {
 }
 
 fn product_out(call: &Call, a: usize, b: usize) -> Result<Value> {
-    let product = matmul(Steps::of(call), call.tensor(a)?, call.tensor(b)?)?;
-    Ok(Value::from(product.view()))?;
-    Ok(Value::Tensor(product))
+    matmul(Steps::of(call), call.tensor(a)?, call.tensor(b)?).map(Value::Tensor)
 }
 
 /// `a @ b`, like [`torch.matmul`](https://pytorch.org/docs/2.7/generated/torch.matmul.html). The numbers of dimensions,
 /// and the copies that would be needed, decide which product is computed.
 pub(crate) fn matmul(steps: Steps, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-    let (x, y) = (a.view(), b.view());
-    match (x.ndim(), y.ndim()) {
+    let ndims = (a.borrow().ndim(), b.borrow().ndim());
+    match ndims {
         (0, _) | (_, 0) => bail!(
             RuntimeError,
             "both arguments to matmul need to be at least 1D, but they are {}D and {}D",
-            x.ndim(),
-            y.ndim()
+            ndims.0,
+            ndims.1
         ),
         (1, 1) => steps.pair("dot", a, b),
         (2, 1) => steps.pair("mv", a, b),

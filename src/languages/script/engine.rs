@@ -23,8 +23,8 @@ use super::shadowed;
 use super::subscripts;
 use super::tokens;
 use super::values::{
-    BoxedObject, arguments, arguments_as, class_ids, is_ours, register_names, sequence_ids, to_dynamic, to_listed,
-    to_subscript, to_value,
+    BoxedObject, arguments, arguments_as, class_ids, is_ours, module_name, register_names, sequence_ids, to_dynamic,
+    to_listed, to_subscript, to_value,
 };
 use super::words;
 use call::bind::{Arguments, Parser};
@@ -32,6 +32,7 @@ use call::dispatch;
 use call::signature::Kind;
 use call::{Family, Overloads, Receiver, suggest};
 use objects::iterate::{Iter, iterate};
+use objects::plain::slices::slice;
 use objects::{members, operators};
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicFnPackage, BasicIteratorPackage, BasicMapPackage,
@@ -157,7 +158,7 @@ fn register(engine: &mut Engine, state: &Rc<Runtime>, family: &'static Family) {
             if asks_for_style.get() {
                 return Err(EvalAltResult::ErrorRuntime(Dynamic::UNIT, Position::NONE).into());
             }
-            let result = match methods.and_then(|methods| try_plain_method(&state, methods, args)) {
+            let result = match try_plain(&state, family, methods, args) {
                 Some(result) => result.and_then(|value| state.to_script(value)),
                 None => answer(&state, family, args),
             };
@@ -290,12 +291,31 @@ fn not_callable(state: &Runtime, receiver: &Dynamic, name: &str) -> Option<Error
     }
 }
 
-/// Calls a tensor method whose arguments are plain. `None` for any other call.
-fn try_plain_method(state: &Runtime, methods: &Overloads, args: &[&mut Dynamic]) -> Option<Result<Value>> {
+/// Calls a method of a tensor or a function of `torch` whose arguments are plain, or makes the slice that `x[1..3]` and
+/// `x[1:3]` become. `None` for any other call.
+fn try_plain(
+    state: &Runtime,
+    family: &'static Family,
+    methods: Option<&Overloads>,
+    args: &[&mut Dynamic],
+) -> Option<Result<Value>> {
     let (first, given) = args.split_first()?;
-    // Release the lock before the call: the method may modify the variable.
-    let this = first.read_lock::<Tensor>()?.clone();
-    dispatch::try_plain_method(state, methods, this, given.iter().map(|argument| RhaiArgument(argument)))
+    if family.name == "slice"
+        && let [stop] = given
+    {
+        let (start, stop) = (first.as_int().ok()?, stop.as_int().ok()?);
+        return Some(Ok(slice(Value::Int(start), Value::Int(stop), Value::None)));
+    }
+    let given = given.iter().map(|argument| RhaiArgument(argument));
+    // The lock is released before the call: the method may modify the variable.
+    let this = first.read_lock::<Tensor>().map(|tensor| tensor.clone());
+    if let Some(this) = this {
+        return dispatch::try_plain_method(state, methods?, this, given);
+    }
+    if module_name(first) != Some("torch") {
+        return None;
+    }
+    dispatch::try_plain_function(state, family.find(Receiver::Module(""))?, given)
 }
 
 /// Calls a table function and converts the result for the script.

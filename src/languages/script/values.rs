@@ -383,6 +383,15 @@ pub(crate) fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
     }
 }
 
+/// Returns the name of a module.
+#[inline]
+pub fn module_name(value: &Dynamic) -> Option<&'static str> {
+    match value.read_lock::<Boxed<16>>()?.0 {
+        Value::Module(name) => Some(name),
+        _ => None,
+    }
+}
+
 /// Returns whether a value is a Rhai range.
 pub fn is_range(value: &Dynamic) -> bool {
     value.is::<std::ops::Range<i64>>() || value.is::<std::ops::RangeInclusive<i64>>()

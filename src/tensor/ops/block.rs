@@ -3,6 +3,7 @@
 //! compute type. Lazy bits are ignored: callers resolve them first. Independent of any particular operation.
 
 use super::number::Stored;
+use super::pointwise::broadcast;
 use crate::bail;
 use crate::memory::{ElementCell, Memory, Plain, get, set};
 use crate::parallel::{self, Elements, StepPattern, vectorised};
@@ -299,7 +300,7 @@ pub fn ternary<A: Stored, S: Stored>(
 ) -> Result<()> {
     let [a, b, c] = views;
     let (memory, a_memory, b_memory, c_memory) = (out.memory()?, a.memory()?, b.memory()?, c.memory()?);
-    let [a_layout, b_layout, c_layout] = views.map(|view| view.layout.broadcast_to(out.sizes()));
+    let [a_layout, b_layout, c_layout] = views.map(|view| broadcast(view, out.sizes()));
     let operands = [
         elements(out, &memory, &out.layout),
         elements(a, &a_memory, &a_layout),

@@ -57,6 +57,27 @@ fn the_straight_way_ends_where_the_long_one_does() {
         }
     }
     assert!(plain > 1000, "only {plain} calls went the straight way");
+    let mut plain_functions = 0;
+    for family in registry().families() {
+        let members = family.members().map(|(_, overloads)| overloads);
+        for functions in members.filter(|overloads| overloads.are_functions_of_torch()) {
+            for list in &lists {
+                let mut bound = Bound::new();
+                let Some(function) = plain::bind_function(&functions.functions, list.iter(), &mut bound) else {
+                    continue;
+                };
+                plain_functions += 1;
+                let arguments = Arguments { positional: list.iter().cloned().collect(), keywords: Vec::new() };
+                let mut long = Bound::new();
+                let chosen = functions.bind(None, &arguments, &mut long);
+                let chosen = chosen.map(|i| functions.functions[i].signature.key);
+                let name = family.name;
+                assert_eq!(chosen.ok(), Some(function.signature.key), "torch.{name} with {} values", list.len());
+                assert!(bound.len() == long.len() && bound.iter().zip(&long).all(|(a, b)| same(a, b)), "torch.{name}");
+            }
+        }
+    }
+    assert!(plain_functions > 1000, "only {plain_functions} calls of functions went the straight way");
 }
 
 /// An attribute is looked up before a method, so a class must not have both under one name.

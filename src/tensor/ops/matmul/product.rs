@@ -14,6 +14,7 @@ use crate::parallel::{self, Matrix, add_product};
 use crate::thresholds::THREAD;
 use crate::{DType, Dims, Error, Layout, Result, Scalar, View, interrupt};
 use num_complex::Complex;
+use std::borrow::Cow;
 
 /// The element types of matrices that can be multiplied.
 pub trait Ring: Number {
@@ -254,14 +255,18 @@ struct Batch {
 
 impl Batch {
     /// Makes the batch contiguous. Column-major matrices stay column-major.
-    fn of(view: &View) -> Result<(View, Batch)> {
+    fn of(view: &View) -> Result<(Cow<'_, View>, Batch)> {
         let &[_, rows, columns] = view.sizes() else { bail!(RuntimeError, "a batch of matrices has three dimensions") };
+        let (rows, columns) = (rows.max(0) as usize, columns.max(0) as usize);
+        let by_rows = Batch { strides: [columns, 1], step: rows * columns };
+        if !view.conj && !view.neg && view.layout.is_contiguous() {
+            return Ok((Cow::Borrowed(view), by_rows));
+        }
         let view = resolved(view)?;
         let turned = view.with_layout(view.layout.transpose(1, 2)?);
-        let (rows, columns) = (rows.max(0) as usize, columns.max(0) as usize);
         let by_columns = !view.layout.is_contiguous() && turned.layout.is_contiguous();
-        let strides = if by_columns { [1, rows] } else { [columns, 1] };
-        Ok((contiguous(if by_columns { &turned } else { &view })?, Batch { strides, step: rows * columns }))
+        let batch = if by_columns { Batch { strides: [1, rows], ..by_rows } } else { by_rows };
+        Ok((contiguous(if by_columns { &turned } else { &view }).map(Cow::Owned)?, batch))
     }
 
     fn matrix<C>(self, values: &[C], index: usize) -> Matrix<'_, C> {
