@@ -137,6 +137,8 @@ STAGES = [
     ("the result's handle", ["tensor::tensor", "value"]),
 ]
 
+OTHERS = ["the allocator", "copying and comparing bytes", "the rest: drops, closures"]
+
 
 def stages(program: str, call: str) -> None:
     times = 20_000
@@ -160,21 +162,22 @@ def stages(program: str, call: str) -> None:
                 taken.append(by_stage)
             for stage, sum_ in taken[1].items():
                 totals.setdefault(stage, {})[language] = round((sum_ - taken[0].get(stage, 0)) / times)
-    for stage, of in totals.items():
+    for stage in [*(stage for stage, _ in STAGES), *OTHERS]:
+        of = totals.get(stage, {})
         print(f"| {stage} | {of.get('rhai', 0)} | {of.get('python', 0)} |")
 
 
 def stage_of(file: str, function: str) -> str:
     if "malloc" in file or "alloc" in function and "rustc" in function:
-        return "the allocator"
+        return OTHERS[0]
     if "string" in file:
-        return "copying and comparing bytes"
+        return OTHERS[1]
     name = function.removeprefix("<")
     name = re.sub(r"^.*?tensorsh_", "", name) if "tensorsh_" in name else name
     for stage, beginnings in STAGES:
         if any(name.startswith(beginning) for beginning in beginnings):
             return stage
-    return "the rest: drops, closures"
+    return OTHERS[2]
 
 
 match sys.argv[1:]:
