@@ -360,7 +360,7 @@ impl Lane {
     }
 
     /// Returns the name in spans of one ink each.
-    pub fn name_pieces(&self) -> Vec<Span> {
+    pub(crate) fn name_pieces(&self) -> Vec<Span> {
         pieces(&self.name, Ink::Label, &self.tints)
     }
 

@@ -27,6 +27,7 @@ use vectors::{flush_streamed_stores, stream};
 pub(crate) use product::PER_ELEMENT;
 pub(crate) use product::add_product_within;
 pub use product::{GemmElement, Matrix, add_product};
+pub(crate) use short::in_short;
 pub(crate) use tasks::tasks;
 pub use tasks::{collect, cores, parts, parts_of, set_cores};
 pub use vectors::{Kernel, halves, set_width, singles, vectorised, vectorised_kernel};
@@ -376,22 +377,6 @@ pub fn blocks<const N: usize>(
         let first = index * together;
         body(Blocks(Part::Tiles(&work, first..(first + together).min(count))))
     })
-}
-
-/// Calls `body` for few elements of some operands, one after another from an offset: a memory, the offset, and the size of
-/// an element. Operand 0 is the output. `None` if [`blocks`] has to do it, which also raises errors.
-#[inline]
-pub(crate) fn in_short<const N: usize>(
-    operands: [(&Memory, i64, usize); N],
-    length: usize,
-    steps: StepPattern,
-    body: &mut dyn FnMut(&mut Block<N>),
-) -> Option<()> {
-    let mut body = |block: &mut Block<N>| {
-        body(block);
-        Ok(())
-    };
-    ShortLoop::over(operands, length, &steps)?.each(&mut body).ok()
 }
 
 /// The number of pieces per core of a long loop: few, so that the processor can prefetch within each, but enough to

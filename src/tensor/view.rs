@@ -61,8 +61,11 @@ impl View {
     pub(crate) fn unwritten_strided(sizes: &[i64], strides: Dims, dtype: DType, device: Device) -> Result<View> {
         let elements = sizes.iter().fold(1i64, |elements, &size| elements.saturating_mul(size));
         let layout = Layout { sizes: Dims::from_slice(sizes), strides, offset: 0 };
-        if (1..=i64::MAX >> 5).contains(&elements) && layout.is_row_major() && !dtype.is_quantized() {
-            let storage = Storage::unwritten(elements as usize * dtype.itemsize(), device)?;
+        let nbytes = usize::try_from(elements).ok().and_then(|count| count.checked_mul(dtype.itemsize()));
+        if let Some(nbytes) = nbytes.filter(|_| elements <= i64::MAX >> 5 && !dtype.is_quantized())
+            && layout.is_row_major()
+        {
+            let storage = Storage::unwritten(nbytes, device)?;
             return Ok(View { storage, layout, dtype, conj: false, neg: false, form: None });
         }
         let strides = layout.strides;

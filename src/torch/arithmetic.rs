@@ -16,7 +16,7 @@ use tensor::ops::pointwise::{self as ops, Output, RealFunction, TernaryOp, Unary
 use tensor::ops::promote::Operand;
 use tensor::ops::reduce::sum;
 use tensor::ops::view::unsqueeze;
-use tensor::ops::{copy, series, special};
+use tensor::ops::{copy, special};
 use tensor::{DType, Layout, Result, Scalar, View};
 use value::Value;
 
@@ -343,7 +343,7 @@ impl RealFunction for Logit {
     #[inline(always)]
     fn at_narrow<S: Stored<Compute = f32> + Real>(&self, value: f32) -> f32 {
         let odds = special::odds(value, self.eps.map(|eps| rounded::<S>(eps as f32)), rounded::<S>);
-        series::ln(f64::from(odds)) as f32
+        ops::real::ln(odds)
     }
 }
 

@@ -385,7 +385,7 @@ pub(crate) fn to_subscript(dynamic: &Dynamic) -> Result<Value> {
 
 /// Returns the name of a module.
 #[inline]
-pub fn module_name(value: &Dynamic) -> Option<&'static str> {
+pub(crate) fn module_name(value: &Dynamic) -> Option<&'static str> {
     match value.read_lock::<Boxed<16>>()?.0 {
         Value::Module(name) => Some(name),
         _ => None,

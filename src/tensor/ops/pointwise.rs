@@ -13,6 +13,7 @@ pub mod real;
 mod rest;
 mod ternary;
 mod unary;
+mod zip;
 
 pub use arithmetic::{add, div, negated, pow, rsub, sub};
 pub(crate) use binary::as_common_dtype;

@@ -21,14 +21,67 @@ const HALF_PI: [f64; 3] = [
 /// The largest angle for which [`sin`], [`cos`] and [`tan`] can count the quarter turns.
 pub const TURNS: f64 = (1 << 20) as f64;
 
+/// How a product and a sum become one step.
+pub trait Steps {
+    fn fused(a: f64, b: f64, c: f64) -> f64;
+}
+
+/// Steps with one rounding: an instruction of most processors.
+pub struct Fused;
+
+impl Steps for Fused {
+    #[inline(always)]
+    fn fused(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+}
+
+/// Steps with two roundings, for machines on which a fused one is a long function.
+pub struct Plain;
+
+impl Steps for Plain {
+    #[inline(always)]
+    fn fused(a: f64, b: f64, c: f64) -> f64 {
+        a * b + c
+    }
+}
+
+/// Returns the result of fused steps, for one that is rounded to `f32`. WebAssembly has no fused steps: there plain ones do,
+/// unless their error could change the `f32`.
+#[inline(always)]
+pub(crate) fn to_single(plain: impl Fn() -> f64, fused: impl Fn() -> f64) -> f64 {
+    if cfg!(target_family = "wasm") { checked(plain(), fused) } else { fused() }
+}
+
+#[inline(always)]
+fn checked(value: f64, fused: impl Fn() -> f64) -> f64 {
+    #[cold]
+    #[inline(never)]
+    fn exactly(fused: impl Fn() -> f64) -> f64 {
+        fused()
+    }
+    if is_doubtful(value) { exactly(fused) } else { value }
+}
+
+/// Returns whether a number a little away from `value` may round to another `f32`: near the middle of two, or where they
+/// are farther apart than elsewhere. Plain and fused steps are at most some hundred units of a double's last place apart.
+#[inline(always)]
+fn is_doubtful(value: f64) -> bool {
+    const MARGIN: u64 = 1 << 12;
+    /// What a double has more.
+    const EXTRA: u64 = 1 << 29;
+    let from_middle = (value.to_bits() % EXTRA).wrapping_add(MARGIN).wrapping_sub(EXTRA / 2);
+    from_middle < 2 * MARGIN || value.abs() < f64::from(f32::MIN_POSITIVE)
+}
+
 /// Evaluates a polynomial in `x`; the constant coefficient comes first.
 #[inline(always)]
-fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+fn polynomial<S: Steps, const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     let mut sum = 0.0f64;
     let mut k = N;
     while k > 0 {
         k -= 1;
-        sum = sum.mul_add(x, coefficients[k]);
+        sum = S::fused(sum, x, coefficients[k]);
     }
     sum
 }
@@ -42,9 +95,9 @@ fn bounded(x: f64) -> f64 {
 
 /// Computes e^x - 1 for `x` around 0.
 #[inline(always)]
-fn power_less_one(x: f64) -> f64 {
+fn power_less_one<S: Steps>(x: f64) -> f64 {
     // 1 / k!
-    x * polynomial(
+    x * polynomial::<S, _>(
         x,
         [
             1.0,
@@ -71,17 +124,17 @@ fn times_power(value: f64, rounded: f64) -> f64 {
 
 /// Divides a bounded `x` by ln 2: returns the rounded quotient in the lowest bits of a double, and the remainder.
 #[inline(always)]
-fn halvings(x: f64) -> (f64, f64) {
+fn halvings<S: Steps>(x: f64) -> (f64, f64) {
     let rounded = x * LOG2_E + ROUND;
     let power = rounded - ROUND;
-    (rounded, (-power).mul_add(LN_2_LOW, (-power).mul_add(LN_2_HIGH, x)))
+    (rounded, S::fused(-power, LN_2_LOW, S::fused(-power, LN_2_HIGH, x)))
 }
 
 /// Computes e^x: 2 to an integer power times the series around 0. For results that are rounded to `f32`.
 #[inline(always)]
-pub fn exp(x: f64) -> f64 {
-    let (rounded, rest) = halvings(bounded(x));
-    times_power(power_less_one(rest) + 1.0, rounded)
+pub fn exp<S: Steps>(x: f64) -> f64 {
+    let (rounded, rest) = halvings::<S>(bounded(x));
+    times_power(power_less_one::<S>(rest) + 1.0, rounded)
 }
 
 /// Computes e^x in single precision with the steps of the Sleef library, which PyTorch's vectors call.
@@ -140,24 +193,24 @@ pub(crate) fn ln_single(x: f32) -> f32 {
 
 /// Computes 2^x.
 #[inline(always)]
-pub fn exp2(x: f64) -> f64 {
+pub fn exp2<S: Steps>(x: f64) -> f64 {
     let x = bounded(x);
     let rounded = x + ROUND;
-    times_power(power_less_one((x - (rounded - ROUND)) * LN_2) + 1.0, rounded)
+    times_power(power_less_one::<S>((x - (rounded - ROUND)) * LN_2) + 1.0, rounded)
 }
 
 /// Computes e^x - 1 without losing digits around 0.
 #[inline(always)]
-pub fn exp_m1(x: f64) -> f64 {
-    let (rounded, rest) = halvings(bounded(x));
+pub fn exp_m1<S: Steps>(x: f64) -> f64 {
+    let (rounded, rest) = halvings::<S>(bounded(x));
     let scale = times_power(1.0, rounded);
-    (power_less_one(rest) * scale + (scale - 1.0)).copysign(x)
+    (power_less_one::<S>(rest) * scale + (scale - 1.0)).copysign(x)
 }
 
 /// The natural logarithm of a positive, normal double. With x = m 2^n and m in [√½, √2), it is n ln 2 plus twice the
 /// area tangent of (m - 1) / (m + 1). `less_one` computes m - 1 from m and n.
 #[inline(always)]
-fn logarithm(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
+fn logarithm<S: Steps>(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let mantissa = f64::from_bits((x.to_bits() & MANTISSA) | 1.0f64.to_bits());
     let large = mantissa > SQRT_2;
@@ -168,7 +221,7 @@ fn logarithm(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
     let tangent = less_one(mantissa, exponent) / (mantissa + 1.0);
     let square = tangent * tangent;
     // 2 / (2k + 1)
-    let series = polynomial(
+    let series = polynomial::<S, _>(
         square,
         [2.0, 2.0 / 3.0, 2.0 / 5.0, 2.0 / 7.0, 2.0 / 9.0, 2.0 / 11.0, 2.0 / 13.0, 2.0 / 15.0, 2.0 / 17.0, 2.0 / 19.0],
     );
@@ -181,63 +234,70 @@ fn logarithm(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// The natural logarithm of a widened `f32`.
 #[inline(always)]
-pub fn ln(x: f64) -> f64 {
-    logarithm(x, |mantissa, _| mantissa - 1.0)
+pub fn ln<S: Steps>(x: f64) -> f64 {
+    logarithm::<S>(x, |mantissa, _| mantissa - 1.0)
 }
 
 /// The base-2 logarithm of a widened `f32`.
 #[inline(always)]
-pub fn log2(x: f64) -> f64 {
-    ln(x) * LOG2_E
+pub fn log2<S: Steps>(x: f64) -> f64 {
+    ln::<S>(x) * LOG2_E
 }
 
 /// The base-10 logarithm of a widened `f32`.
 #[inline(always)]
-pub fn log10(x: f64) -> f64 {
-    ln(x) * LOG10_E
+pub fn log10<S: Steps>(x: f64) -> f64 {
+    ln::<S>(x) * LOG10_E
 }
 
 /// The natural logarithm of 1 + `x`; `x` is a widened `f32`.
 #[inline(always)]
-pub fn ln_1p(x: f64) -> f64 {
+pub fn ln_1p<S: Steps>(x: f64) -> f64 {
     // Near 1, use `x` itself, because the sum has lost digits.
-    logarithm(1.0 + x, |mantissa, exponent| if exponent == 0.0 { x } else { mantissa - 1.0 }).copysign(x)
+    logarithm::<S>(1.0 + x, |mantissa, exponent| if exponent == 0.0 { x } else { mantissa - 1.0 }).copysign(x)
+}
+
+/// The logistic function, with every step rounded to `f32`. It checks its own steps, whichever it is called for.
+#[inline(always)]
+pub fn sigmoid<S: Steps>(x: f64) -> f64 {
+    let power = to_single(|| exp::<Plain>(-x), || exp::<Fused>(-x));
+    f64::from(1.0 / (1.0 + power as f32))
 }
 
 /// The hyperbolic sine.
 #[inline(always)]
-pub fn sinh(x: f64) -> f64 {
-    let above = exp_m1(x.abs());
+pub fn sinh<S: Steps>(x: f64) -> f64 {
+    let above = exp_m1::<S>(x.abs());
     (0.5 * (above + above / (above + 1.0))).copysign(x)
 }
 
 /// The hyperbolic cosine.
 #[inline(always)]
-pub fn cosh(x: f64) -> f64 {
-    let power = exp(x.abs());
+pub fn cosh<S: Steps>(x: f64) -> f64 {
+    let power = exp::<S>(x.abs());
     0.5 * (power + 1.0 / power)
 }
 
 /// The hyperbolic tangent, from e^2x; near 0, where that loses digits, from its series.
 #[inline(always)]
-pub fn tanh(x: f64) -> f64 {
-    let power = exp(x + x);
+pub fn tanh<S: Steps>(x: f64) -> f64 {
+    let power = exp::<S>(x + x);
     let quotient = (power - 1.0) / (power + 1.0);
     let square = x * x;
-    let series = x * polynomial(square, [1.0, -1.0 / 3.0, 2.0 / 15.0, -17.0 / 315.0, 62.0 / 2835.0]);
+    let series = x * polynomial::<S, _>(square, [1.0, -1.0 / 3.0, 2.0 / 15.0, -17.0 / 315.0, 62.0 / 2835.0]);
     if square < 1e-3 { series } else { quotient }
 }
 
 /// Reduces an angle of at most [`TURNS`] by whole quarter turns. Returns the sine and the cosine of the remainder, and
 /// the number of quarter turns in the lowest bits.
 #[inline(always)]
-fn quarter(x: f64) -> (f64, f64, u64) {
+fn quarter<S: Steps>(x: f64) -> (f64, f64, u64) {
     let rounded = x * FRAC_2_PI + ROUND;
     let turns = rounded - ROUND;
     let rest = ((x - turns * HALF_PI[0]) - turns * HALF_PI[1]) - turns * HALF_PI[2];
     let square = rest * rest;
     // (-1)^k / (2k + 1)!
-    let sin = polynomial(
+    let sin = polynomial::<S, _>(
         square,
         [
             1.0,
@@ -251,7 +311,7 @@ fn quarter(x: f64) -> (f64, f64, u64) {
         ],
     );
     // (-1)^k / (2k)!
-    let cos = polynomial(
+    let cos = polynomial::<S, _>(
         square,
         [
             1.0,
@@ -276,29 +336,29 @@ fn signed(value: f64, quarters: u64) -> f64 {
 
 /// The sine of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn sin(x: f64) -> f64 {
-    let (sin, cos, quarters) = quarter(x);
+pub fn sin<S: Steps>(x: f64) -> f64 {
+    let (sin, cos, quarters) = quarter::<S>(x);
     signed(if quarters & 1 == 0 { sin } else { cos }, quarters)
 }
 
 /// The cosine of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn cos(x: f64) -> f64 {
-    let (sin, cos, quarters) = quarter(x);
+pub fn cos<S: Steps>(x: f64) -> f64 {
+    let (sin, cos, quarters) = quarter::<S>(x);
     signed(if quarters & 1 == 0 { cos } else { sin }, quarters.wrapping_add(1))
 }
 
 /// The tangent of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn tan(x: f64) -> f64 {
-    let (sin, cos, quarters) = quarter(x);
+pub fn tan<S: Steps>(x: f64) -> f64 {
+    let (sin, cos, quarters) = quarter::<S>(x);
     let (above, below) = if quarters & 1 == 0 { (sin, cos) } else { (-cos, sin) };
     above / below
 }
 
 /// The arctangent of `x`, from its series around 0, an eighth or a quarter of a turn, whichever is nearest.
 #[inline(always)]
-pub fn atan(x: f64) -> f64 {
+pub fn atan<S: Steps>(x: f64) -> f64 {
     /// The tangents of one and of three sixteenths of a turn.
     const NEAR: [f64; 2] = [SQRT_2 - 1.0, SQRT_2 + 1.0];
     let size = x.abs();
@@ -308,7 +368,7 @@ pub fn atan(x: f64) -> f64 {
     let middle = if size > NEAR[1] { FRAC_PI_2 } else { middle };
     let tangent = above / below;
     // (-1)^k / (2k + 1)
-    let series = polynomial(
+    let series = polynomial::<S, _>(
         tangent * tangent,
         [
             1.0,
@@ -337,7 +397,7 @@ pub fn atan(x: f64) -> f64 {
 
 /// The angle of the point (`x`, `y`); both are widened `f32`s.
 #[inline(always)]
-pub(crate) fn atan2(y: f64, x: f64) -> f64 {
+pub(crate) fn atan2<S: Steps>(y: f64, x: f64) -> f64 {
     let (across, up) = (x.abs(), y.abs());
     let steep = up > across;
     let (above, below) = if steep { (across, up) } else { (up, across) };
@@ -345,7 +405,7 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
     // Neither two zeros nor two infinities have a quotient.
     let slope = if above == below { 1.0 } else { slope };
     let slope = if below == 0.0 { 0.0 } else { slope };
-    let angle = atan(slope);
+    let angle = atan::<S>(slope);
     let angle = if steep { FRAC_PI_2 - angle } else { angle };
     let angle = if x.is_sign_negative() { PI - angle } else { angle };
     if x.is_nan() | y.is_nan() { f64::NAN } else { angle.copysign(y) }
@@ -353,20 +413,21 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
 
 /// The length of the vector (`x`, `y`); both are widened `f32`s, whose squares are exact.
 #[inline(always)]
-pub(crate) fn hypot(x: f64, y: f64) -> f64 {
-    let size = (x * x + y * y).sqrt();
+pub(crate) fn hypot<S: Steps>(x: f64, y: f64) -> f64 {
+    // The squares are exact, so it is one rounding either way.
+    let size = S::fused(x, x, y * y).sqrt();
     if x.is_infinite() | y.is_infinite() { f64::INFINITY } else { size }
 }
 
 /// The area tangent of a widened `f32`: half the logarithm of 1 + `t` for `t` = 2x / (1 - x).
 #[inline(always)]
-pub(crate) fn atanh(x: f64) -> f64 {
+pub(crate) fn atanh<S: Steps>(x: f64) -> f64 {
     let size = x.abs();
     let t = (size + size) / (1.0 - size);
     let sum = 1.0 + t;
     // What the sum has lost counts if the logarithm is small.
     let lost = if t < 8.0 { (t - (sum - 1.0)) / sum } else { 0.0 };
-    let logarithm = logarithm(sum, |mantissa, exponent| if exponent == 0.0 { t } else { mantissa - 1.0 });
+    let logarithm = logarithm::<S>(sum, |mantissa, exponent| if exponent == 0.0 { t } else { mantissa - 1.0 });
     let lost = if sum < SQRT_2 { 0.0 } else { lost };
     (0.5 * (logarithm + lost)).copysign(x)
 }
@@ -374,11 +435,11 @@ pub(crate) fn atanh(x: f64) -> f64 {
 /// The inverse of the error function of a widened `f32`: the quantile function of the normal distribution by M. J.
 /// Wichura's algorithm AS 241, to 16 digits.
 #[inline(always)]
-pub(crate) fn erfinv(y: f64) -> f64 {
+pub(crate) fn erfinv<S: Steps>(y: f64) -> f64 {
     let size = y.abs();
     let half = 0.5 * y;
     let square = 0.180_625 - half * half;
-    let above = polynomial(
+    let above = polynomial::<S, _>(
         square,
         [
             3.387_132_872_796_366_6,
@@ -391,7 +452,7 @@ pub(crate) fn erfinv(y: f64) -> f64 {
             2_509.080_928_730_122_7,
         ],
     );
-    let below = polynomial(
+    let below = polynomial::<S, _>(
         square,
         [
             1.0,
@@ -406,8 +467,8 @@ pub(crate) fn erfinv(y: f64) -> f64 {
     );
     let middle = half * above / below;
     // 1 - size is exact.
-    let distance = (-ln(0.5 * (1.0 - size))).sqrt() - 1.6;
-    let above = polynomial(
+    let distance = (-ln::<S>(0.5 * (1.0 - size))).sqrt() - 1.6;
+    let above = polynomial::<S, _>(
         distance,
         [
             1.423_437_110_749_683_5,
@@ -420,7 +481,7 @@ pub(crate) fn erfinv(y: f64) -> f64 {
             7.745_450_142_783_414e-4,
         ],
     );
-    let below = polynomial(
+    let below = polynomial::<S, _>(
         distance,
         [
             1.0,
@@ -455,20 +516,20 @@ pub(crate) fn rest(a: f64, b: f64) -> f64 {
 
 /// The arcsine of `x`, a widened `f32`.
 #[inline(always)]
-pub fn asin(x: f64) -> f64 {
-    atan(x / ((1.0 - x) * (1.0 + x)).sqrt())
+pub fn asin<S: Steps>(x: f64) -> f64 {
+    atan::<S>(x / ((1.0 - x) * (1.0 + x)).sqrt())
 }
 
 /// The arccosine of `x`, a widened `f32`.
 #[inline(always)]
-pub fn acos(x: f64) -> f64 {
-    2.0 * atan(((1.0 - x) / (1.0 + x)).sqrt())
+pub fn acos<S: Steps>(x: f64) -> f64 {
+    2.0 * atan::<S>(((1.0 - x) / (1.0 + x)).sqrt())
 }
 
 /// `x` to the power of `y`, both widened `f32`s; `x` must be finite and nonzero, `y` finite.
 #[inline(always)]
-pub fn pow(x: f64, y: f64) -> f64 {
-    let size = exp(y * ln(x.abs()));
+pub fn pow<S: Steps>(x: f64, y: f64) -> f64 {
+    let size = exp::<S>(y * ln::<S>(x.abs()));
     let is_whole = |y: f64| y.floor() == y;
     let power = if is_whole(0.5 * y) { size } else { -size };
     let power = if is_whole(y) { power } else { f64::NAN };
@@ -478,10 +539,10 @@ pub fn pow(x: f64, y: f64) -> f64 {
 /// The complementary error function for a non-negative `size`: e^-x² times a function of (x - 3) / (x + 3),
 /// approximated by a polynomial to 14 digits (fitted at Chebyshev points). Beyond the limit, it rounds to 0 in `f32`.
 #[inline(always)]
-fn complement(size: f64) -> f64 {
+fn complement<S: Steps>(size: f64) -> f64 {
     const LIMIT: f64 = 10.5;
     let size = if size > LIMIT { LIMIT } else { size };
-    let scaled = polynomial(
+    let scaled = polynomial::<S, _>(
         (size - 3.0) / (size + 3.0),
         [
             0.179_001_151_181_389_9,
@@ -504,14 +565,14 @@ fn complement(size: f64) -> f64 {
             -4.591_727_234_196_611e-8,
         ],
     );
-    scaled * exp(-(size * size))
+    scaled * exp::<S>(-(size * size))
 }
 
 /// The error function of a widened `f32`; near 0, from its series.
 #[inline(always)]
-pub fn erf(x: f64) -> f64 {
+pub fn erf<S: Steps>(x: f64) -> f64 {
     // (-1)^k / (k! (2k + 1))
-    let series = polynomial(
+    let series = polynomial::<S, _>(
         x * x,
         [
             1.0,
@@ -527,107 +588,16 @@ pub fn erf(x: f64) -> f64 {
         ],
     );
     let size = x.abs();
-    let value = if size < 0.5 { size * FRAC_2_SQRT_PI * series } else { 1.0 - complement(size) };
+    let value = if size < 0.5 { size * FRAC_2_SQRT_PI * series } else { 1.0 - complement::<S>(size) };
     value.copysign(x)
 }
 
 /// The complementary error function of a widened `f32`.
 #[inline(always)]
-pub(crate) fn erfc(x: f64) -> f64 {
-    let tail = complement(x.abs());
+pub(crate) fn erfc<S: Steps>(x: f64) -> f64 {
+    let tail = complement::<S>(x.abs());
     if x < 0.0 { 2.0 - tail } else { tail }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ops::special;
-    use half::{bf16, f16};
-
-    /// The results equal those of the system's functions, rounded to `f32`, except for one in many thousands that
-    /// rounds a near tie the other way.
-    fn agrees(quick: impl Fn(f64) -> f64, exact: impl Fn(f64) -> f64) {
-        let (mut seen, mut differ) = (0, 0);
-        for bits in (0..=u32::MAX).step_by(9973) {
-            let x = f32::from_bits(bits);
-            let (quick, exact) = (quick(f64::from(x)) as f32, exact(f64::from(x)) as f32);
-            seen += 1;
-            if quick.to_bits() != exact.to_bits() && !(quick.is_nan() && exact.is_nan()) {
-                differ += 1;
-                let apart = i64::from(quick.to_bits()).abs_diff(i64::from(exact.to_bits()));
-                assert!(apart <= 1, "{x:e}: {quick:e}, not {exact:e}");
-            }
-        }
-        assert!(differ * 10_000 <= seen, "{differ} of {seen} differ");
-    }
-
-    /// Checks every 16-bit number, because [`exp_single`] replaces [`exp`] for them.
-    #[test]
-    fn single_precision_is_enough_for_sixteen_bits() {
-        for bits in 0..=u16::MAX {
-            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
-            let (quick, wanted) = (exp_single(half.to_f32()), f64::from(half).exp() as f32);
-            assert!(half.is_nan() || f16::from_f32(quick) == f16::from_f32(wanted), "{half}");
-            let (quick, wanted) = (exp_single(brain.to_f32()), f64::from(brain).exp() as f32);
-            assert!(brain.is_nan() || bf16::from_f32(quick) == bf16::from_f32(wanted), "{brain}");
-        }
-    }
-
-    #[test]
-    fn series_round_as_the_functions_do() {
-        agrees(exp, f64::exp);
-        agrees(exp2, f64::exp2);
-        agrees(exp_m1, f64::exp_m1);
-        agrees(ln, f64::ln);
-        agrees(log2, f64::log2);
-        agrees(log10, f64::log10);
-        agrees(ln_1p, f64::ln_1p);
-        agrees(sinh, f64::sinh);
-        agrees(cosh, f64::cosh);
-        agrees(tanh, f64::tanh);
-        agrees(atan, f64::atan);
-        agrees(asin, f64::asin);
-        agrees(acos, f64::acos);
-        agrees(erf, libm::erf);
-        agrees(erfc, libm::erfc);
-        agrees(atanh, f64::atanh);
-        agrees(erfinv, special::erfinv);
-        for y in [2.5, -0.7, 0.0, -0.0, 1e-40, 1e38, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
-            let y = f64::from(y as f32);
-            agrees(|x| hypot(x, y), |x| x.hypot(y));
-            agrees(|x| atan2(x, y), |x| x.atan2(y));
-            agrees(|x| atan2(y, x), |x| y.atan2(x));
-        }
-        for y in [2.5, -0.7, 3.0, 1e-3, -31.0, 0.0] {
-            let near = |function: fn(f64, f64) -> f64| {
-                move |x: f64| if x.is_finite() && x != 0.0 { function(x, y) } else { 0.0 }
-            };
-            agrees(near(pow), near(f64::powf));
-        }
-        let near = |function: fn(f64) -> f64| move |x: f64| if x.abs() <= TURNS { function(x) } else { 0.0 };
-        agrees(near(sin), near(f64::sin));
-        agrees(near(cos), near(f64::cos));
-        agrees(near(tan), near(f64::tan));
-    }
-
-    #[test]
-    fn remainders_are_exact() {
-        let mut bits = 1u64;
-        let mut draw = || {
-            bits ^= bits << 13;
-            bits ^= bits >> 7;
-            bits ^= bits << 17;
-            f64::from_bits(bits)
-        };
-        for step in 0..200_000 {
-            let (a, b) = (draw(), draw());
-            // Multiples, their neighbours, and numbers of similar size.
-            let whole = (b * (step % 1000) as f64, b);
-            for (a, b) in [(a, b), (a, a * 0.37), whole, (whole.0.next_up(), b), (whole.0.next_down(), -b)] {
-                if b.is_finite() && (a / b).abs() <= QUOTIENT {
-                    assert_eq!(rest(a, b).to_bits(), (a % b).to_bits(), "{a:e} % {b:e}");
-                }
-            }
-        }
-    }
-}
+mod tests;

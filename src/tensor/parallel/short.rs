@@ -123,3 +123,19 @@ impl<const N: usize> ShortLoop<N> {
         Ok(())
     }
 }
+
+/// Calls `body` for few elements of some operands, one after another from an offset: a memory, the offset, and the size of
+/// an element. Operand 0 is the output. `None` if [`super::blocks`] has to do it, which also raises errors.
+#[inline]
+pub(crate) fn in_short<const N: usize>(
+    operands: [(&Memory, i64, usize); N],
+    length: usize,
+    steps: StepPattern,
+    body: &mut dyn FnMut(&mut Block<N>),
+) -> Option<()> {
+    let mut body = |block: &mut Block<N>| {
+        body(block);
+        Ok(())
+    };
+    ShortLoop::over(operands, length, &steps)?.each(&mut body).ok()
+}

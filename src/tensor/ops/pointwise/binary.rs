@@ -6,6 +6,8 @@ use super::narrow::narrow_kernel;
 use super::quick;
 use super::real::*;
 use super::rest::{by_quotient, by_rest, integer_powers};
+pub(super) use super::zip::zip;
+use super::zip::{PairFunction, zip_function};
 use super::{
     Output, Plan, Shape, broadcast, check_kernel, check_sizes, converted, copy_back, plan, source, write_target,
 };
@@ -15,14 +17,13 @@ use crate::ops::block::{self, Pace, Source};
 use crate::ops::copy::check_fits;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
 use crate::ops::promote::{Operand, result_type};
-use crate::ops::series;
+use crate::ops::series::{self, Fused, Plain, to_single};
 use crate::ops::special::{self, Chebyshev};
 use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{Category, DType, Result, Scalar, View};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 /// How the compute dtype follows from the operands' common dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,59 +44,6 @@ pub enum Rounding {
 /// A kernel over blocks of one compute type.
 pub(super) type BinaryKernel<C> = fn(&[C], &[C], &mut [C]);
 
-/// The function must own its captures: those behind references are read again for each element.
-pub(super) fn zip<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) {
-    vectorised(move || {
-        let done = if cfg!(target_family = "wasm") { zip_groups(a, b, out, &function) } else { 0 };
-        for ((out, &a), &b) in out[done..].iter_mut().zip(&a[done..]).zip(&b[done..]) {
-            *out = function(a, b);
-        }
-    });
-}
-
-/// Like [`zip`], for as many elements as fill whole groups; returns their number. Compilers that optimise for size
-/// leave loops as they are; a loop with a constant count takes two thirds of the time.
-#[inline(always)]
-fn zip_groups<C: Copy>(a: &[C], b: &[C], out: &mut [C], function: impl Fn(C, C) -> C) -> usize {
-    const GROUP: usize = 64;
-    let groups = out.as_chunks_mut::<GROUP>().0.iter_mut().zip(a.as_chunks::<GROUP>().0).zip(b.as_chunks::<GROUP>().0);
-    let mut done = 0;
-    for ((out, a), b) in groups {
-        for i in 0..GROUP {
-            out[i] = function(a[i], b[i]);
-        }
-        done += GROUP;
-    }
-    done
-}
-
-/// A function that is inlined into vectorised code, as in `unary.rs`.
-trait PairFunction<T> {
-    fn at(a: T, b: T) -> T;
-}
-
-/// Applies a function `F` to two slices.
-struct PairLoop<'a, T, F> {
-    a: &'a [T],
-    b: &'a [T],
-    out: &'a mut [T],
-    function: PhantomData<F>,
-}
-
-impl<T: Copy, F: PairFunction<T>> parallel::Kernel for PairLoop<'_, T, F> {
-    type Output = ();
-    #[inline(always)]
-    fn run(self, _fuses: bool) {
-        for ((out, &a), &b) in self.out.iter_mut().zip(self.a).zip(self.b) {
-            *out = F::at(a, b);
-        }
-    }
-}
-
-fn zip_function<T: Copy, F: PairFunction<T>>(a: &[T], b: &[T], out: &mut [T]) {
-    vectorised_kernel(PairLoop { a, b, out, function: PhantomData::<F> });
-}
-
 /// The kernel of a function of real numbers.
 macro_rules! by_function {
     ($function:path) => {{
@@ -112,13 +60,16 @@ macro_rules! by_function {
 
 /// The kernel of a function of real numbers with a series for `f32`, and the system's function for `f64`.
 macro_rules! by_series {
-    ($series:path, $function:path) => {{
+    ($series:ident, $function:path) => {{
         struct Row;
         impl<T: Real> PairFunction<T> for Row {
             #[inline(always)]
             fn at(a: T, b: T) -> T {
                 let (a, b) = (a.as_f64(), b.as_f64());
-                T::from_f64(if is_single::<T>() { $series(a, b) } else { $function(a, b) })
+                T::from_f64(match is_single::<T>() {
+                    true => to_single(|| series::$series::<Plain>(a, b), || series::$series::<Fused>(a, b)),
+                    false => $function(a, b),
+                })
             }
         }
         Some(zip_function::<T, Row>)
@@ -138,7 +89,10 @@ impl<T: Real> parallel::Kernel for Power<'_, T> {
     fn run(self, _fuses: bool) {
         for ((out, base), exponent) in self.out.iter_mut().zip(self.bases).zip(self.exponents) {
             let (base, exponent) = (base.as_f64(), exponent.as_f64());
-            *out = T::from_f64(if is_single::<T>() { series::pow(base, exponent) } else { base.powf(exponent) });
+            *out = T::from_f64(match is_single::<T>() {
+                true => to_single(|| series::pow::<Plain>(base, exponent), || series::pow::<Fused>(base, exponent)),
+                false => base.powf(exponent),
+            });
         }
     }
 }
@@ -287,9 +241,9 @@ binary_ops! {
     LeftShift      "lshift_cpu"       Common  [INT] { int(shift_left) }
     RightShift     "rshift_cpu"       Common  [INT] { int(shift_right) }
     Atan2          "atan2_cpu"        Float   [FLOAT] {
-        float_series(series::atan2, f64::atan2) float_tail(|a, b| a.atan2(b))
+        float_series(atan2, f64::atan2) float_tail(|a, b| a.atan2(b))
     }
-    Hypot          "hypot_cpu"        Common  [FLOAT] { float_series(series::hypot, f64::hypot) }
+    Hypot          "hypot_cpu"        Common  [FLOAT] { float_series(hypot, f64::hypot) }
     Copysign       "copysign_cpu"     Float   [FLOAT] { float(|a, b| a.copysign(b)) }
     Gcd            "gcd_cpu"          Common  [INT] { int(gcd) }
     Lcm            "lcm_cpu"          Common  [INT] { int(lcm) }
@@ -688,23 +642,4 @@ pub(super) fn scaled_sum(a: Operand, b: Operand, alpha: Scalar, output: Output, 
     });
     copy_back(computed, &target)?;
     Ok(target)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Groups and the remainder give the same results as one loop, at lengths around that of a group.
-    #[test]
-    fn groups_are_the_loop() {
-        for length in [0, 1, 63, 64, 65, 127, 128, 129, 100_000] {
-            let a: Vec<i64> = (0..length).collect();
-            let b: Vec<i64> = a.iter().map(|i| 3 * i + 1).collect();
-            let mut out = vec![-1; a.len()];
-            let done = zip_groups(&a, &b, &mut out, |a, b| a - b);
-            assert_eq!(done, a.len() / 64 * 64);
-            let wanted = |i: usize| if i < done { a[i] - b[i] } else { -1 };
-            assert!(out.iter().enumerate().all(|(i, &got)| got == wanted(i)), "{length}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //! "Branch Cuts for Complex Elementary Functions" (1987).
 
 use crate::ops::number::{Real, is_single};
-use crate::ops::series;
+use crate::ops::series::{self, Fused};
 use num_complex::Complex;
 
 type C = Complex<f64>;
@@ -38,12 +38,12 @@ pub(super) fn reciprocal<T: Real>(z: Complex<T>) -> Complex<T> {
 #[inline(always)]
 pub(super) fn magnitude<T: Real>(z: Complex<T>) -> T {
     let (re, im) = (z.re.as_f64(), z.im.as_f64());
-    T::from_f64(if is_single::<T>() { series::hypot(re, im) } else { re.hypot(im) })
+    T::from_f64(if is_single::<T>() { series::hypot::<Fused>(re, im) } else { re.hypot(im) })
 }
 
 pub(super) fn angle<T: Real>(z: Complex<T>) -> Complex<T> {
     let (re, im) = (z.re.as_f64(), z.im.as_f64());
-    Complex::new(T::from_f64(if is_single::<T>() { series::atan2(im, re) } else { im.atan2(re) }), T::zero())
+    Complex::new(T::from_f64(if is_single::<T>() { series::atan2::<Fused>(im, re) } else { im.atan2(re) }), T::zero())
 }
 
 /// Returns the number of magnitude 1 in the same direction, or 0 for 0.

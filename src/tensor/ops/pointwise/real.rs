@@ -2,7 +2,8 @@
 
 use crate::Scalar;
 use crate::ops::number::{Integer, Real, is_single};
-use crate::ops::{series, special};
+use crate::ops::series::{self, Fused, Plain, to_single};
+use crate::ops::special;
 
 pub(crate) fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     let quotient = a.quotient(b);
@@ -189,12 +190,6 @@ pub(super) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The logistic function of a widened `f32`, with every step rounded to `f32`.
-#[inline(always)]
-pub(super) fn sigmoid_of_single(x: f64) -> f64 {
-    f64::from(1.0 / (1.0 + series::exp(-x) as f32))
-}
-
 /// Returns the sign: 0 for NaN and for negative zero.
 pub(crate) fn sign_float<T: Real>(a: T) -> T {
     if a > T::zero() {
@@ -208,21 +203,24 @@ pub(crate) fn sign_float<T: Real>(a: T) -> T {
 
 /// Functions of real numbers that are computed by a series for `f32`, and by the system's function for other types.
 macro_rules! by_series {
-    ($($name:ident $series:path, $function:path;)*) => {$(
+    ($($name:ident $function:path;)*) => {$(
         #[inline(always)]
         pub fn $name<T: Real>(value: T) -> T {
             let value = value.as_f64();
-            T::from_f64(if is_single::<T>() { $series(value) } else { $function(value) })
+            T::from_f64(match is_single::<T>() {
+                true => to_single(|| series::$name::<Plain>(value), || series::$name::<Fused>(value)),
+                false => $function(value),
+            })
         }
     )*};
 }
 by_series! {
-    exp   series::exp,   f64::exp;
-    exp2  series::exp2,  f64::exp2;
-    ln    series::ln,    f64::ln;
-    ln_1p series::ln_1p, f64::ln_1p;
-    tanh  series::tanh,  f64::tanh;
-    erf   series::erf,   special::erf;
+    exp f64::exp;
+    exp2 f64::exp2;
+    ln f64::ln;
+    ln_1p f64::ln_1p;
+    tanh f64::tanh;
+    erf special::erf;
 }
 
 /// Returns the larger of two numbers, or NaN if either is NaN.

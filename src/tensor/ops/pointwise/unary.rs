@@ -13,7 +13,8 @@ use crate::memory::BoolByte;
 use crate::ops::block::{self, Pace};
 use crate::ops::create::full_like;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
-use crate::ops::{doubles, series, special};
+use crate::ops::series::{self, Fused, Plain, to_single};
+use crate::ops::{doubles, special};
 use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{DType, Layout, Result, Scalar, View};
 use half::{bf16, f16};
@@ -117,16 +118,16 @@ fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
 /// The kernel of a [`Series`]: the series of `f32`, perhaps after its limit, and the system's function. Perhaps also the
 /// function of `f64`, its limit and the widest vectors for it.
 macro_rules! by_series {
-    ($series:path, $function:path) => {
+    ($series:ident, $function:path) => {
         by_series!(@ None, $series, $function; None, $function, 512)
     };
-    ($limit:expr, $series:path, $function:path) => {
+    ($limit:expr, $series:ident, $function:path) => {
         by_series!(@ Some($limit), $series, $function; None, $function, 512)
     };
-    ($series:path, $function:path; $double_limit:expr, $double:path, $widest:expr) => {
+    ($series:ident, $function:path; $double_limit:expr, $double:path, $widest:expr) => {
         by_series!(@ None, $series, $function; Some($double_limit), $double, $widest)
     };
-    (@ $limit:expr, $series:path, $function:path; $double_limit:expr, $double:path, $widest:expr) => {{
+    (@ $limit:expr, $series:ident, $function:path; $double_limit:expr, $double:path, $widest:expr) => {{
         struct Row;
         impl<T: Real> Series<T> for Row {
             const LIMIT: Option<f64> = if is_single::<T>() { $limit } else { $double_limit };
@@ -139,7 +140,10 @@ macro_rules! by_series {
             #[inline(always)]
             fn at(value: T) -> T {
                 let value = value.as_f64();
-                T::from_f64(if is_single::<T>() { $series(value) } else { $double(value) })
+                T::from_f64(match is_single::<T>() {
+                    true => to_single(|| series::$series::<Plain>(value), || series::$series::<Fused>(value)),
+                    false => $double(value),
+                })
             }
         }
         Some(map_series::<T, Row>)
@@ -288,28 +292,28 @@ numbers {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
     }
     Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(series::exp, f64::exp; doubles::EXP_LIMIT, doubles::exp, 256) complex(complex::exp)
+        float_series(exp, f64::exp; doubles::EXP_LIMIT, doubles::exp, 256) complex(complex::exp)
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
-        float_series(series::exp2, f64::exp2; doubles::EXP2_LIMIT, doubles::exp2, 256) float_tail(|a| a.exp2())
+        float_series(exp2, f64::exp2; doubles::EXP2_LIMIT, doubles::exp2, 256) float_tail(|a| a.exp2())
         complex(|a| complex::exp(a * T::from_f64(std::f64::consts::LN_2)))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float_series(series::exp_m1, f64::exp_m1; doubles::EXP_M1_LIMIT, doubles::exp_m1, 512) complex(complex::expm1)
+        float_series(exp_m1, f64::exp_m1; doubles::EXP_M1_LIMIT, doubles::exp_m1, 512) complex(complex::expm1)
     }
     Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(series::ln, f64::ln) complex(complex::log)
+        float_series(ln, f64::ln) complex(complex::log)
     }
     Log2           "log2_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::log2, f64::log2)
+        float_series(log2, f64::log2)
         complex(|a| complex::log(a) / T::from_f64(std::f64::consts::LN_2))
     }
     Log10          "log10_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float_series(series::log10, f64::log10)
+        float_series(log10, f64::log10)
         complex(|a| complex::log(a) * T::from_f64(std::f64::consts::LOG10_E))
     }
     Log1p          "log1p_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float_series(series::ln_1p, f64::ln_1p) complex(complex::log1p)
+        float_series(ln_1p, f64::ln_1p) complex(complex::log1p)
     }
     Sqrt           "sqrt_vml_cpu"     Float  [FLOAT COMPLEX] {
         float(|a| a.sqrt()) complex(complex::sqrt)
@@ -320,36 +324,36 @@ numbers {
     }
     Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
     Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(sigmoid_of_single, sigmoid; doubles::EXP_LIMIT, doubles::sigmoid, 256)
+        float_series(sigmoid, sigmoid; doubles::EXP_LIMIT, doubles::sigmoid, 256)
         float_tail(|a| T::one() / (T::one() + (-a).exp()))
         complex(|a| complex::reciprocal(complex::exp(-a) + T::one()))
     }
     Sin            "sin_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(series::TURNS, series::sin, f64::sin) complex(complex::sin)
+        float_series(series::TURNS, sin, f64::sin) complex(complex::sin)
     }
     Cos            "cos_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(series::TURNS, series::cos, f64::cos) complex(complex::cos)
+        float_series(series::TURNS, cos, f64::cos) complex(complex::cos)
     }
     Tan            "tan_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(series::TURNS, series::tan, f64::tan) complex(complex::tan)
+        float_series(series::TURNS, tan, f64::tan) complex(complex::tan)
     }
     Asin           "asin_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::asin, f64::asin) complex(|a| complex::via_f64(a, complex::asin))
+        float_series(asin, f64::asin) complex(|a| complex::via_f64(a, complex::asin))
     }
     Acos           "acos_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::acos, f64::acos) complex(|a| complex::via_f64(a, complex::acos))
+        float_series(acos, f64::acos) complex(|a| complex::via_f64(a, complex::acos))
     }
     Atan           "atan_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::atan, f64::atan) complex(complex::atan)
+        float_series(atan, f64::atan) complex(complex::atan)
     }
     Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
-        float_series(series::sinh, f64::sinh; doubles::HYPERBOLIC_LIMIT, doubles::sinh, 512) float_tail(|a| a.sinh()) complex(complex::sinh)
+        float_series(sinh, f64::sinh; doubles::HYPERBOLIC_LIMIT, doubles::sinh, 512) float_tail(|a| a.sinh()) complex(complex::sinh)
     }
     Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
-        float_series(series::cosh, f64::cosh; doubles::HYPERBOLIC_LIMIT, doubles::cosh, 256) float_tail(|a| a.cosh()) complex(complex::cosh)
+        float_series(cosh, f64::cosh; doubles::HYPERBOLIC_LIMIT, doubles::cosh, 256) float_tail(|a| a.cosh()) complex(complex::cosh)
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(series::tanh, f64::tanh; f64::INFINITY, doubles::tanh, 512) complex(complex::tanh)
+        float_series(tanh, f64::tanh; f64::INFINITY, doubles::tanh, 512) complex(complex::tanh)
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
         float(asinh) complex(|a| complex::via_f64(a, complex::asinh))
@@ -358,11 +362,11 @@ numbers {
         float(acosh) complex(|a| complex::via_f64(a, complex::acosh))
     }
     Atanh          "atanh_cpu"        Float  [FLOAT COMPLEX] {
-        float_series(series::atanh, f64::atanh) float_tail(atanh) complex(complex::atanh)
+        float_series(atanh, f64::atanh) float_tail(atanh) complex(complex::atanh)
     }
-    Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(series::erf, special::erf) }
-    Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(series::erfc, special::erfc) }
-    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float_series(series::erfinv, special::erfinv) }
+    Erf            "erf_vml_cpu"      Float  [FLOAT] { float_series(erf, special::erf) }
+    Erfc           "erfc_vml_cpu"     Float  [FLOAT] { float_series(erfc, special::erfc) }
+    Erfinv         "erfinv_vml_cpu"   Float  [FLOAT] { float_series(erfinv, special::erfinv) }
     Lgamma         "lgamma_vml_cpu"   Float  [FLOAT] { float(special::lgamma) }
     Digamma        "digamma"          Float  [FLOAT] { float(special::digamma) }
     I0             "i0_vml_cpu"       Float  [FLOAT] { float(special::i0) }
