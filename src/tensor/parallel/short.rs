@@ -106,11 +106,11 @@ impl<const N: usize> ShortLoop<N> {
     }
 
     fn each_of(&self, data: [*mut u8; N], body: &mut dyn FnMut(&mut Block<N>) -> Result<()>) -> Result<()> {
+        interrupt::check()?;
         for (range, tail) in [(0..self.vectors, false), (self.vectors..self.length, true)] {
             if range.is_empty() {
                 continue;
             }
-            interrupt::check()?;
             let lookup = Lookup { start: std::ptr::null(), elements: 0, itemsize: 0, place: [0; 2] };
             let (itemsize, length) = (self.itemsize, range.len());
             let mut block = Block { data, itemsize, length, streams: false, tail, lookup };

@@ -13,6 +13,8 @@ const MOST_LOOKED_AT: i64 = 16;
 const MOST_LINES: i64 = 8;
 /// The most readings that are looked at for one axis.
 const MOST_READINGS: usize = 1 << 16;
+/// The longest name of an axis that runs along others; a longer one has a letter of its own.
+const LONGEST: usize = 6;
 /// The most readings at either end that are compared.
 const MOST_ENDS: usize = 32;
 
@@ -182,7 +184,9 @@ impl Joined {
                 let name = match (size, known.get(&root), of_parts()) {
                     (1, ..) => "1".to_owned(),
                     (_, Some(known), _) => known.clone(),
-                    (_, None, name) if name.is_empty() => next.next().map_or("?".to_owned(), String::from),
+                    (_, None, name) if name.is_empty() || name.len() > LONGEST => {
+                        next.next().map_or("?".to_owned(), String::from)
+                    }
                     (_, None, name) if name.len() > 1 && alike.count() == 1 => name,
                     // The parts of a split axis are told apart.
                     (_, None, name) => numbered(&name, &known),
