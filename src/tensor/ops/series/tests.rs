@@ -120,9 +120,9 @@ fn plain_steps_round_alike_or_are_doubtful() {
     all_round_alike(9973);
 }
 
-/// The same for every `f32`; takes an hour. `cargo test --release -p tensorsh-tensor -- --ignored every_single`
+/// The same for every `f32`; takes three hours: `cargo test --release -p tensorsh-tensor -- --ignored every_single`
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes three hours"]
 fn every_single_rounds_alike_or_is_doubtful() {
     all_round_alike(1);
 }
