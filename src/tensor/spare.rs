@@ -9,8 +9,7 @@ use super::thresholds;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The most bytes of a small memory, and how many of them are kept.
-const SMALL: usize = 1024;
+/// How many small memories are kept.
 const MOST_SMALL: usize = 16;
 
 thread_local! {
@@ -25,12 +24,15 @@ thread_local! {
 #[inline]
 pub(crate) fn keep_of(memory: &mut Rc<Memory>) {
     let nbytes = memory.nbytes();
-    if (nbytes > SMALL && !is_large(nbytes)) || !matches!(**memory, Memory::Heap(_)) || Rc::get_mut(memory).is_none() {
+    if (nbytes > thresholds::SMALL_MEMORY && !is_large(nbytes))
+        || !matches!(**memory, Memory::Heap(_))
+        || Rc::get_mut(memory).is_none()
+    {
         return;
     }
     let Ok(none) = NONE.try_with(Rc::clone) else { return };
     let memory = std::mem::replace(memory, none);
-    if nbytes > SMALL {
+    if nbytes > thresholds::SMALL_MEMORY {
         return Rc::into_inner(memory).into_iter().for_each(keep);
     }
     let _ = SMALL_SPARE.try_with(|spare| {
@@ -45,7 +47,7 @@ pub(crate) fn keep_of(memory: &mut Rc<Memory>) {
 /// Takes a memory of this size, with arbitrary contents.
 #[inline]
 pub(crate) fn take_of(nbytes: usize) -> Option<Rc<Memory>> {
-    if nbytes > SMALL {
+    if nbytes > thresholds::SMALL_MEMORY {
         return take(nbytes).map(Rc::new);
     }
     SMALL_SPARE.with(|spare| {

@@ -26,6 +26,8 @@ thresholds! {
     SHORT = 64, debug / 4;
     /// Maximum elements of a loop that runs at once, without tiles and threads.
     SHORT_LOOP = 1 << 11, debug / 32;
+    /// Maximum bytes of the output that such a loop copies if it is an input as well.
+    KEPT = 1 << 10, debug / 4;
     /// Maximum elements in a block of a kernel that needs no buffers.
     LONG_BLOCK = 1 << 16, debug / 64;
     /// Elements of a run up to which several runs are gathered into a block: calling a kernel takes as long as copying
@@ -83,7 +85,9 @@ thresholds! {
     SMALL_TILE = 1 << 9, debug / 8;
     /// Elements along and across a tile if adjacent elements of one operand are along it and those of another across.
     SQUARE = 64, debug / 4;
-    /// Bytes from which a memory is kept for the next result of its size; the allocator keeps smaller ones.
+    /// Maximum bytes of a small memory, some of which are kept with the allocation of their handle.
+    SMALL_MEMORY = 1 << 10, debug / 4;
+    /// Bytes from which a large memory is kept for the next result of its size.
     SPARE = 1 << 17, debug / 64;
     /// Bytes up to which a kept memory is zeroed; larger zeroed ones are new pages, which cost nothing until touched.
     CLEARED = 1 << 25, debug / 64;

@@ -6,11 +6,8 @@ use crate::Result;
 use crate::interrupt;
 use crate::layout::{Layout, alike};
 use crate::memory::Memory;
-use crate::thresholds::SHORT_LOOP;
+use crate::thresholds::{KEPT, SHORT_LOOP};
 use std::mem::MaybeUninit;
-
-/// The bytes of the buffer for an input that is the output itself.
-const KEPT: usize = 1024;
 
 /// A short loop that is ready to run.
 pub(super) struct ShortLoop<const N: usize> {

@@ -175,7 +175,7 @@ impl Lzma {
         &self.unpacked
     }
 
-    /// Unpacks up to `wanted` bytes, or a few more. Returns whether there are so many; there are not if the stream has
+    /// Unpacks up to `wanted` bytes, or a few more. Returns whether it has that many; it does not if the stream has
     /// ended or is damaged.
     #[inline(never)]
     pub(crate) fn unpack(&mut self, wanted: usize) -> bool {

@@ -80,7 +80,7 @@ fn push_number(mut value: usize, into: &mut Vec<u8>) {
 enum Next {
     Header,
     Section,
-    /// The rest of a section that is copied: so many bytes.
+    /// The number of bytes left of a section that is copied.
     Copied(usize),
     /// So many functions.
     Functions(usize),
