@@ -116,6 +116,51 @@ fn variable(name: &str, turn: &Turn) -> Holder {
     Holder::new(name.to_owned(), class, turn.storage().clone(), Some(shown), 0)
 }
 
+/// Turns a tensor or an array by `changes` and checks every line of code that is offered for the result.
+fn check_codes(sizes: &[i64], is_array: bool, changes: Vec<Change>) {
+    let mut turn = if is_array { array(sizes) } else { tensor(sizes) };
+    let module = if is_array { "np" } else { "torch" };
+    let mut session = Session::new(SessionOptions::default());
+    let numel: i64 = sizes.iter().product();
+    let sized = format!("({})", sizes.iter().map(|size| format!("{size},")).collect::<String>());
+    let shaped = match is_array {
+        true => format!("np.ndarray({sized}, np.float32, np.arange({CELLS}, dtype=np.float32))"),
+        false => format!("torch.arange({CELLS}, dtype=torch.float32)[:{numel}].view({sized})"),
+    };
+    let made =
+        format!("import torch\nimport numpy as np\nx = {shaped}\nat = lambda a: a.__array_interface__['data'][0]\n");
+    assert_eq!(session.eval(Language::Python, &made).error, None, "{made}");
+    let x = variable("x", &turn);
+    for change in changes {
+        let _ = turn.apply(change);
+    }
+    let base = turn.base(&[x]).expect("x is on the storage");
+    for code in turn.codes(&base) {
+        let ask = match is_array {
+            true => format!("v = {code}\n(v.shape, v.strides, at(v) - at(x), str(v.dtype))"),
+            false => format!("v = {code}\n(tuple(v.size()), v.stride(), v.storage_offset(), str(v.dtype))"),
+        };
+        let outcome = session.eval(Language::Python, &ask);
+        assert_eq!(outcome.error, None, "{module}: {code}");
+        let layout = turn.layout();
+        let tuple = |numbers: &[i64]| match numbers {
+            [one] => format!("({one},)"),
+            numbers => format!("({})", numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        let dtype = if is_array { turn.dtype().name().to_owned() } else { format!("torch.{}", turn.dtype().name()) };
+        let wanted = format!("({}, {}, {}, '{dtype}')\n", tuple(&layout.sizes), tuple(&layout.strides), layout.offset);
+        assert_eq!(outcome.text, wanted, "{code}");
+    }
+}
+
+// NumPy gives a dimension of size 1 another stride than PyTorch.
+#[test]
+fn reshape_of_an_array_has_numpys_strides() {
+    check_codes(&[1, 6], true, vec![Change::Add(0), Change::Swap(2, 0)]);
+    check_codes(&[1, 6], true, vec![Change::Add(0)]);
+    check_codes(&[2, 3, 4], true, vec![Change::Size(1, 1), Change::Swap(0, 1)]);
+}
+
 fn shapes() -> impl Strategy<Value = Vec<i64>> {
     prop::sample::select(vec![vec![24], vec![2, 3], vec![3, 8], vec![2, 3, 4], vec![1, 6], vec![0, 4], vec![]])
 }
@@ -133,37 +178,6 @@ proptest! {
     fn the_line_of_code_makes_the_layout(
         sizes in shapes(), is_array in any::<bool>(), changes in prop::collection::vec(change(), 0..12),
     ) {
-        let mut turn = if is_array { array(&sizes) } else { tensor(&sizes) };
-        let module = if is_array { "np" } else { "torch" };
-        let mut session = Session::new(SessionOptions::default());
-        let numel: i64 = sizes.iter().product();
-        let sized = format!("({})", sizes.iter().map(|size| format!("{size},")).collect::<String>());
-        let shaped = match is_array {
-            true => format!("np.ndarray({sized}, np.float32, np.arange({CELLS}, dtype=np.float32))"),
-            false => format!("torch.arange({CELLS}, dtype=torch.float32)[:{numel}].view({sized})"),
-        };
-        let made = format!("import torch\nimport numpy as np\nx = {shaped}\nat = lambda a: a.__array_interface__['data'][0]\n");
-        assert_eq!(session.eval(Language::Python, &made).error, None, "{made}");
-        let x = variable("x", &turn);
-        for change in changes {
-            let _ = turn.apply(change);
-        }
-        let base = turn.base(&[x]).expect("x is on the storage");
-        for code in turn.codes(&base) {
-            let ask = match is_array {
-                true => format!("v = {code}\n(v.shape, v.strides, at(v) - at(x), str(v.dtype))"),
-                false => format!("v = {code}\n(tuple(v.size()), v.stride(), v.storage_offset(), str(v.dtype))"),
-            };
-            let outcome = session.eval(Language::Python, &ask);
-            assert_eq!(outcome.error, None, "{module}: {code}");
-            let layout = turn.layout();
-            let tuple = |numbers: &[i64]| match numbers {
-                [one] => format!("({one},)"),
-                numbers => format!("({})", numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
-            };
-            let dtype = if is_array { turn.dtype().name().to_owned() } else { format!("torch.{}", turn.dtype().name()) };
-            let wanted = format!("({}, {}, {}, '{dtype}')\n", tuple(&layout.sizes), tuple(&layout.strides), layout.offset);
-            assert_eq!(outcome.text, wanted, "{code}");
-        }
+        check_codes(&sizes, is_array, changes);
     }
 }

@@ -446,13 +446,25 @@ impl Turn {
         format!("{touched} of 64 bytes; reading in order enters one {times}")
     }
 
+    /// Returns the layout that `view(sizes)` gives the same elements, or `None` if it is refused; for an array `reshape`, or
+    /// `None` if that copies. The number of elements must be the same.
+    fn viewed(&self, sizes: &[i64]) -> Option<Layout> {
+        match &self.0 {
+            Turned::Tensor(view) => {
+                let strides = view.layout.compute_stride(sizes)?;
+                Some(Layout { sizes: sizes.into(), strides, offset: view.layout.offset })
+            }
+            Turned::Array(array) => array.reshaped(sizes),
+        }
+    }
+
     /// Describes which `view` works: over all elements as one dimension or, if that needs a copy, with the fewest
     /// dimensions. For an array, which `reshape` does not copy.
     pub fn views(&self) -> String {
         let layout = self.layout();
         let name = if self.is_array() { "reshape" } else { "view" };
         let flat = [layout.numel()];
-        if let Some(strides) = layout.compute_stride(&flat) {
+        if let Some(Layout { strides, .. }) = self.viewed(&flat) {
             let works = if self.is_array() { "shares the bytes" } else { "works" };
             return format!("{name}({}) {works}: stride {}", flat[0], joined(&strides));
         }

@@ -54,18 +54,8 @@ pub fn reshape(array: &ArrayMemory, shape: &[i64]) -> Result<Scene> {
     }
     merging(&mut scene, layout, |d| format!("strides[{d}]"));
     interrupt::check()?;
-    match layout.compute_stride(&sizes) {
-        Some(strides) => {
-            // An array without gaps may have any stride in dimensions of size 1 and counts from its itemsize.
-            let strides: Vec<i64> = match Layout::contiguous(&layout.sizes)
-                .strides
-                .iter()
-                .zip(&layout.strides)
-                .all(|(elements, bytes)| elements.saturating_mul(array.dtype.itemsize() as i64) == *bytes)
-            {
-                true => Layout::contiguous(&sizes).strides.iter().map(|n| n * array.dtype.itemsize() as i64).collect(),
-                false => strides.to_vec(),
-            };
+    match array.reshaped(&sizes) {
+        Some(Layout { strides, .. }) => {
             scene.heading("A view");
             scene.note(
                 Ink::Good,

@@ -3,6 +3,8 @@
 //! <https://numpy.org/doc/2.4/reference/arrays.ndarray.html#internal-memory-layout-of-an-ndarray>.
 
 use tensor::{Dims, Error, Layout, Result, bail};
+pub(crate) use value::strides::dense_strides;
+use value::strides::{is_dense, reshaped_strides};
 
 /// The maximum number of dimensions of an array.
 pub(crate) const MOST_DIMS: usize = 64;
@@ -47,21 +49,6 @@ pub(crate) fn checked_count(shape: &[i64], itemsize: usize) -> Result<i64> {
     }
 }
 
-/// Returns the strides of a dense array in row-major or column-major order. Sizes of zero count as one, as in NumPy.
-pub(crate) fn dense_strides(shape: &[i64], itemsize: usize, column_major: bool) -> Dims {
-    let mut strides = Dims::from_elem(0, shape.len());
-    let mut step = itemsize as i64;
-    let mut place = |d: usize| {
-        strides[d] = step;
-        step = step.saturating_mul(shape[d].max(1));
-    };
-    match column_major {
-        true => (0..shape.len()).for_each(&mut place),
-        false => (0..shape.len()).rev().for_each(&mut place),
-    }
-    strides
-}
-
 impl Strided {
     /// Returns the places of a dense array at the beginning of its storage.
     pub(crate) fn dense(shape: &[i64], itemsize: usize, column_major: bool) -> Strided {
@@ -82,19 +69,7 @@ impl Strided {
 
     /// Returns whether the elements follow each other without gaps, in row-major or column-major order.
     pub(crate) fn is_dense(&self, itemsize: usize, column_major: bool) -> bool {
-        if self.shape.contains(&0) {
-            return true;
-        }
-        let mut step = itemsize as i64;
-        let fits = |d: usize| {
-            let fits = self.shape[d] == 1 || self.strides[d] == step;
-            step = step.saturating_mul(self.shape[d]);
-            fits
-        };
-        match column_major {
-            true => (0..self.ndim()).all(fits),
-            false => (0..self.ndim()).rev().all(fits),
-        }
+        is_dense(&self.shape, &self.strides, itemsize, column_major)
     }
 
     /// Returns the first byte of any element and the byte after the last one; `None` without elements or if the places
@@ -173,59 +148,7 @@ impl Strided {
     /// Returns the same elements with another shape, if no element has to move; `column_major` is the order in which
     /// elements are counted. The number of elements must be the same.
     pub(crate) fn reshaped(&self, shape: &[i64], itemsize: usize, column_major: bool) -> Option<Strided> {
-        if self.is_dense(itemsize, column_major) {
-            let strides = dense_strides(shape, itemsize, column_major);
-            return Some(Strided { shape: Dims::from_slice(shape), strides, offset: self.offset });
-        }
-        // Pairs of size and stride that matter, fastest first.
-        let mut from: Vec<(i64, i64)> =
-            self.shape.iter().copied().zip(self.strides.iter().copied()).filter(|(size, _)| *size != 1).collect();
-        let mut order: Vec<usize> = (0..shape.len()).collect();
-        if !column_major {
-            from.reverse();
-            order.reverse();
-        }
-        let mut strides = Dims::from_elem(0, shape.len());
-        let (mut next, mut at) = (0, 0);
-        while at < order.len() {
-            if shape[order[at]] == 1 {
-                at += 1;
-                continue;
-            }
-            let &(size, stride) = from.get(next)?;
-            let (mut have, mut want, first) = (size, shape[order[at]], at);
-            let (begun, mut last) = (next, at);
-            while have != want {
-                if have < want {
-                    next += 1;
-                    let &(size, step) = from.get(next)?;
-                    let (before, along) = from[next - 1];
-                    if step != before.checked_mul(along)? {
-                        return None;
-                    }
-                    have = have.checked_mul(size)?;
-                } else {
-                    last += 1;
-                    want = want.checked_mul(shape[*order.get(last)?])?;
-                }
-            }
-            let mut step = if begun <= next { stride } else { 0 };
-            for &d in &order[first..=last] {
-                strides[d] = step;
-                step = step.checked_mul(shape[d])?;
-            }
-            next += 1;
-            at = last + 1;
-        }
-        // Dimensions of one element get the stride that a dense array would have beside its neighbour.
-        let mut step = order.iter().find(|&&d| shape[d] != 1).map_or(itemsize as i64, |&d| strides[d]);
-        for &d in &order {
-            if shape[d] == 1 {
-                strides[d] = step;
-            } else {
-                step = strides[d].saturating_mul(shape[d]);
-            }
-        }
+        let strides = reshaped_strides(&self.shape, &self.strides, shape, itemsize, column_major)?;
         Some(Strided { shape: Dims::from_slice(shape), strides, offset: self.offset })
     }
 }

@@ -13,6 +13,7 @@ pub mod integers;
 pub mod list;
 pub mod numbers;
 pub mod sets;
+pub mod strides;
 pub mod text;
 
 pub use array_memory::ArrayMemory;

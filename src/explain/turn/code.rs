@@ -167,9 +167,8 @@ impl Turn {
             let call = if self.is_array() { "reshape" } else { "view" };
             if layout.numel() == target.numel()
                 && layout.numel() > 0
-                && let Some(strides) = layout.compute_stride(&target.sizes)
+                && let Some(viewed) = self.with_unchecked(layout.clone()).viewed(&target.sizes)
             {
-                let viewed = Layout { sizes: target.sizes.clone(), strides, offset: layout.offset };
                 all.push(then(format!(".{call}({})", joined(&target.sizes)), viewed));
             }
             if let Some(mut subscript) = subscript(layout, target) {
