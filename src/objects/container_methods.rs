@@ -44,7 +44,7 @@ fn class_of(value: &Value) -> Option<&'static str> {
 pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
     let given = Given { state, args, keywords };
     let found = match receiver {
-        Value::Str(text) => run::<str>(&[text::METHODS], "str", text, name, &given),
+        Value::Str(text) => run(&[text::METHODS], "str", text, name, &given),
         Value::Bool(_) | Value::Int(_) | Value::BigInt(_) => run(&[numbers::INT], "int", receiver, name, &given),
         Value::Float(float) => run(&[numbers::FLOAT], "float", float, name, &given),
         Value::Complex(complex) => run(&[numbers::COMPLEX], "complex", complex, name, &given),

@@ -93,8 +93,7 @@ pub fn len(value: &Value) -> Result<Value> {
         Value::Storage(storage) => storage.nbytes(),
         Value::TypedStorage(typed) => typed.len(),
         Value::Buffer(buffer) => buffer.len(),
-        Value::Str(text) if text.is_ascii() => text.len(),
-        Value::Str(text) => text.chars().count(),
+        Value::Str(text) => text.characters(),
         Value::Range(range) => return whole(range.len()),
         Value::Object(object) if let Some(length) = object.length() => {
             let length = length?;

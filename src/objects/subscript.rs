@@ -13,7 +13,7 @@ use tensor::bail;
 use tensor::index::Index;
 use tensor::interrupt::watched;
 use tensor::{Buffer, BufferKind, DType, Error, Result, Scalar, Tensor, View, journal, limits, ops};
-use value::{Range, Value};
+use value::{Range, Text, Value};
 
 /// `value[index]`.
 pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
@@ -83,17 +83,14 @@ fn range_item(range: Range, index: &Value) -> Result<Value> {
 }
 
 /// `text[index]`.
-fn text_item(text: &str, index: &Value) -> Result<Value> {
-    let length = if text.is_ascii() { text.len() } else { text.chars().count() };
+fn text_item(text: &Text, index: &Value) -> Result<Value> {
+    let length = text.characters();
     match index {
         Value::Slice(slice) => {
             let (start, stop, step) = slice_bounds(slice, length)?;
             if step == 1 {
-                let count = usize::try_from(stop.saturating_sub(start)).unwrap_or(0);
-                let from = text.char_indices().nth(start as usize).map_or(text.len(), |(at, _)| at);
-                let rest = text.get(from..).unwrap_or_default();
-                let to = rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
-                return Ok(Value::str(rest.get(..to).unwrap_or_default()));
+                let byte_of = |place: i64| text.byte_of(usize::try_from(place).unwrap_or(0));
+                return Ok(Value::str(text.get(byte_of(start)..byte_of(stop)).unwrap_or_default()));
             }
             limits::room(length.saturating_mul(size_of::<char>()))?;
             let chars: Vec<char> = text.chars().collect();
@@ -103,7 +100,7 @@ fn text_item(text: &str, index: &Value) -> Result<Value> {
         _ => match as_index(index)? {
             Some(i) => {
                 let place = if i < 0 { i.saturating_add(length as i64) } else { i };
-                let found = usize::try_from(place).ok().and_then(|place| text.chars().nth(place));
+                let found = usize::try_from(place).ok().and_then(|place| text.character(place));
                 let found = found.map(|c| Value::str(&*c.encode_utf8(&mut [0; 4])));
                 found.ok_or_else(|| Error::index("string index out of range"))
             }

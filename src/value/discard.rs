@@ -108,7 +108,7 @@ mod tests {
         let flag = interrupt::Interrupt::default();
         interrupt::watch(&flag);
         let text = Value::str("a text that all share");
-        let Value::Str(Text::Whole(shared)) = &text else { panic!("a text") };
+        let Value::Str(Text::Short(shared)) = &text else { panic!("a text") };
         flag.set();
         drop(Value::list((0..3 * MANY).map(|_| Value::tuple([text.clone()]))));
         assert!(std::rc::Rc::strong_count(shared) > MANY);

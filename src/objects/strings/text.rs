@@ -17,7 +17,7 @@ use explain::format::is_printable;
 use tensor::bail;
 use tensor::interrupt::watched;
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
-use value::{Dict, Value};
+use value::{Dict, Text, Value};
 
 pub(crate) const ROWS: &[Row] = &[
     function("py.chr(any i) -> str", chr, "Returns the character with a number."),
@@ -27,7 +27,7 @@ pub(crate) const ROWS: &[Row] = &[
     function("py.hex(any number) -> str", |c| radix(c, "#x"), "Writes a number in hexadecimal digits."),
 ];
 
-type Method = ContainerMethod<str>;
+type Method = ContainerMethod<Text>;
 
 /// A method that maps a string to another.
 macro_rules! made {
@@ -189,12 +189,22 @@ pub(crate) const METHODS: &[Method] = &[
     ),
     ContainerMethod {
         named: true,
-        ..takes("format", (0, usize::MAX), text_format::format, "Puts values in the place of fields in braces.")
+        ..takes(
+            "format",
+            (0, usize::MAX),
+            |text, given| text_format::format(text, given),
+            "Puts values in the place of fields in braces.",
+        )
     },
-    takes("format_map", (1, 1), text_format::format_map, "Puts values of a mapping in the place of fields in braces."),
+    takes(
+        "format_map",
+        (1, 1),
+        |text, given| text_format::format_map(text, given),
+        "Puts values of a mapping in the place of fields in braces.",
+    ),
 ];
 
-pub(crate) const OF_CLASS: &[Method] =
+pub(crate) const OF_CLASS: &[ContainerMethod<str>] =
     &[takes("maketrans", (1, 3), maketrans, "Returns a table for translating characters.")];
 
 const MUST_BE: &str = "must be str";
@@ -208,38 +218,32 @@ fn short_size(value: &Value) -> Result<i32> {
     }
 }
 
-/// Returns the number of characters of a string.
-fn length(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.chars().count() }
-}
-
-/// Returns the part of a string between the second and the third argument, and the number of characters before it.
+/// Returns the part of a string between the second and the third argument, and the byte where it begins.
 /// Returns `None` if the part ends before it begins.
-fn searched<'t>(text: &'t str, given: &Given) -> Result<Option<(&'t str, usize)>> {
+fn searched<'t>(text: &'t Text, given: &Given) -> Result<Option<(&'t str, usize)>> {
     if given.args.len() < 2 {
         return Ok(Some((text, 0)));
     }
-    let Some((start, stop)) = given.span(1, length(text))? else { return Ok(None) };
-    let offset = |text: &str, place: usize| text.char_indices().nth(place).map_or(text.len(), |(at, _)| at);
-    let rest = text.get(offset(text, start)..).unwrap_or_default();
-    Ok(rest.get(..offset(rest, stop - start)).map(|part| (part, start)))
+    let Some((start, stop)) = given.span(1, text.characters())? else { return Ok(None) };
+    let begin = text.byte_of(start);
+    Ok(text.get(begin..text.byte_of(stop)).map(|part| (part, begin)))
 }
 
 /// Finds a string in another. Returns its position in characters.
-fn place(text: &str, given: &Given, last: bool) -> Result<Option<i64>> {
+fn place(text: &Text, given: &Given, last: bool) -> Result<Option<i64>> {
     // CPython checks the bounds before the string.
     let part = searched(text, given)?;
     let wanted = given.str(0, MUST_BE)?;
-    let Some((text, before)) = part else { return Ok(None) };
-    let at = if last { text.rfind(wanted) } else { text.find(wanted) };
-    Ok(at.map(|at| (before + length(text.get(..at).unwrap_or_default())) as i64))
+    let Some((part, begin)) = part else { return Ok(None) };
+    let at = if last { part.rfind(wanted) } else { part.find(wanted) };
+    Ok(at.map(|at| text.characters_before(begin + at) as i64))
 }
 
 fn found(place: Option<i64>) -> Result<Value> {
     place.map(Value::Int).ok_or_else(|| Error::value("substring not found"))
 }
 
-fn has_end(text: &str, given: &Given, name: &str, has: fn(&str, &str) -> bool) -> Result<Value> {
+fn has_end(text: &Text, given: &Given, name: &str, has: fn(&str, &str) -> bool) -> Result<Value> {
     let part = searched(text, given)?.map(|(part, _)| part);
     let test = |end: &str| part.is_some_and(|part| has(part, end));
     match given.at(0) {
@@ -340,7 +344,7 @@ fn separator<'g>(given: &'g Given) -> Result<(Option<&'g str>, usize)> {
     Ok((separator, usize::try_from(most).unwrap_or(usize::MAX - 1)))
 }
 
-fn split(text: &str, given: &Given) -> Result<Value> {
+fn split(text: &Text, given: &Given) -> Result<Value> {
     let (separator, most) = separator(given)?;
     if let Some(separator) = separator {
         return Ok(Value::list(text.splitn(most + 1, separator).map(Value::str)));
@@ -357,7 +361,7 @@ fn split(text: &str, given: &Given) -> Result<Value> {
     Ok(Value::list(parts))
 }
 
-fn rsplit(text: &str, given: &Given) -> Result<Value> {
+fn rsplit(text: &Text, given: &Given) -> Result<Value> {
     let (separator, most) = separator(given)?;
     let mut parts = Vec::new();
     if let Some(separator) = separator {
@@ -375,9 +379,9 @@ fn rsplit(text: &str, given: &Given) -> Result<Value> {
     Ok(Value::list(parts))
 }
 
-fn splitlines(text: &str, given: &Given) -> Result<Value> {
+fn splitlines(text: &Text, given: &Given) -> Result<Value> {
     let keep = given.option(0, "keepends").map_or(Ok(0), short_size)? != 0;
-    let (mut lines, mut rest) = (Vec::new(), text);
+    let (mut lines, mut rest) = (Vec::new(), &**text);
     while !rest.is_empty() {
         interrupt::check_at(lines.len())?;
         let end = rest.find(ends_line).unwrap_or(rest.len());
@@ -389,7 +393,7 @@ fn splitlines(text: &str, given: &Given) -> Result<Value> {
     Ok(Value::list(lines))
 }
 
-fn join(text: &str, given: &Given) -> Result<Value> {
+fn join(text: &Text, given: &Given) -> Result<Value> {
     let items = iterate(given.state, &given.at(0)).map_err(|error| match is_not_iterable(&error) {
         true => Error::type_error("can only join an iterable"),
         false => error,
@@ -405,7 +409,7 @@ fn join(text: &str, given: &Given) -> Result<Value> {
     bounds::joined(&parts, text).map(Value::str)
 }
 
-fn replace(text: &str, given: &Given) -> Result<Value> {
+fn replace(text: &Text, given: &Given) -> Result<Value> {
     let old = given.str(0, "replace() argument 1 must be str")?;
     let new = given.str(1, "replace() argument 2 must be str")?;
     let most = given.args.get(2).map_or(Ok(-1), size)?;
@@ -427,19 +431,19 @@ fn partition(text: &str, given: &Given, from_end: bool) -> Result<Value> {
 }
 
 /// Returns the requested width, and the number of characters that the string lacks.
-fn lacking(text: &str, given: &Given) -> Result<(i64, usize)> {
+fn lacking(text: &Text, given: &Given) -> Result<(i64, usize)> {
     let width = size(&given.at(0))?;
-    Ok((width, limits::count(width).saturating_sub(length(text))))
+    Ok((width, limits::count(width).saturating_sub(text.characters())))
 }
 
-fn zfill(text: &str, given: &Given) -> Result<Value> {
+fn zfill(text: &Text, given: &Given) -> Result<Value> {
     let zeros = bounds::repeated("0", lacking(text, given)?.1)?;
     let (sign, digits) = text.split_at(usize::from(text.starts_with(['+', '-'])));
     bounds::joined(&[sign, &zeros, digits], "").map(Value::str)
 }
 
 /// Pads a string to a width. `part / of` of the padding goes before it.
-fn pad(text: &str, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
+fn pad(text: &Text, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
     let (width, lacking) = lacking(text, given)?;
     let fill = match given.args.get(1) {
         None => " ",
@@ -452,10 +456,10 @@ fn pad(text: &str, given: &Given, (part, of): (usize, usize)) -> Result<Value> {
     let extra = if of == 2 { lacking & width as usize & 1 } else { 0 };
     let before = lacking / of * part + (lacking % of) * part / of + extra;
     let (before, after) = (bounds::repeated(fill, before)?, bounds::repeated(fill, lacking - before)?);
-    bounds::joined(&[&before, text, &after], "").map(Value::str)
+    bounds::joined(&[&*before, &**text, &*after], "").map(Value::str)
 }
 
-fn expandtabs(text: &str, given: &Given) -> Result<Value> {
+fn expandtabs(text: &Text, given: &Given) -> Result<Value> {
     let tab = usize::try_from(given.option(0, "tabsize").map_or(Ok(8), short_size)?).unwrap_or(0);
     bounds::room_for_text(text.len().saturating_add(text.matches('\t').count().saturating_mul(tab)))?;
     let (mut out, mut column) = (String::new(), 0);
@@ -475,7 +479,7 @@ fn expandtabs(text: &str, given: &Given) -> Result<Value> {
     Ok(Value::str(out))
 }
 
-fn translate(text: &str, given: &Given) -> Result<Value> {
+fn translate(text: &Text, given: &Given) -> Result<Value> {
     let (table, mut out) = (given.at(0), String::new());
     for (i, c) in text.chars().enumerate() {
         interrupt::check_at(i)?;
@@ -528,7 +532,7 @@ fn maketrans(_: &str, given: &Given) -> Result<Value> {
     let Some(Value::Str(from)) = given.args.first() else {
         bail!(TypeError, "first maketrans argument must be a string if there is a second argument")
     };
-    if length(from) != length(to) {
+    if from.characters() != to.chars().count() {
         bail!(ValueError, "the first two maketrans arguments must have equal length");
     }
     for (from, to) in watched(from.chars().zip(to.chars())) {
