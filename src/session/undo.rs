@@ -222,6 +222,40 @@ mod tests {
         assert_eq!(eval(&mut session, "big[0], small[0]"), "(tensor(0.), tensor(0.))\n");
     }
 
+    #[test]
+    fn what_is_too_large_is_left_out_whole() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "inner = [1]\nlarge = [[0], list(range(200000))]\nmixed = [inner, large]");
+        session.remember();
+        eval(&mut session, "inner[0] = large[0][0] = large[1][0] = 7");
+        let undone = session.undo().unwrap();
+        assert_eq!(
+            (undone.restored, undone.left_out),
+            (vec!["inner".to_owned()], vec!["large".to_owned(), "mixed".to_owned()])
+        );
+        assert_eq!(eval(&mut session, "inner, mixed[0], large[0], large[1][0]"), "([1], [1], [7], 7)\n");
+    }
+
+    #[test]
+    fn snapshots_share_what_has_not_changed() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "xs = list(range(10000))\nd = dict.fromkeys(xs)\ns = set(xs)\nt = []");
+        session.remember();
+        let first = super::total(&session.past.steps);
+        for _ in 0..10 {
+            eval(&mut session, "t.append(1)");
+            session.remember();
+        }
+        assert!(super::total(&session.past.steps) < first + first / 10);
+        eval(&mut session, "xs[5] = -1; d[6] = 0; s.add(-1)");
+        session.undo();
+        assert_eq!(eval(&mut session, "xs[5], d[6], len(s), len(t)"), "(5, None, 10000, 10)\n");
+        for _ in 0..10 {
+            session.undo();
+        }
+        assert_eq!(eval(&mut session, "len(xs), len(d), len(s), len(t)"), "(10000, 10000, 10000, 0)\n");
+    }
+
     /// Each row: an input with its language, an input that changes its effect, and a question whose answer must be the
     /// same before and after undo.
     #[test]

@@ -32,6 +32,8 @@ pub(super) struct ReachableObjects<'e> {
     /// Variables that Rhai closures share, with the current value of each.
     pub cells: Vec<(Dynamic, Dynamic)>,
     seen: HashSet<usize>,
+    /// The identities in `seen`, in the order in which they were found.
+    order: Vec<usize>,
     waiting: Vec<Value>,
     items: usize,
 }
@@ -41,8 +43,53 @@ impl ReachableObjects<'_> {
         ReachableObjects { extras: Some(extras), ..ReachableObjects::default() }
     }
 
-    /// Adds everything that a variable refers to. Returns false if that is too much to remember.
+    /// Adds everything that a variable refers to. Returns false if that is too much to remember; then nothing is added, as
+    /// a part of it could not be restored alone.
     pub(super) fn add(&mut self, variable: &Dynamic) -> bool {
+        let before = self.lengths();
+        let is_within = self.add_all(variable);
+        if !is_within {
+            self.waiting.clear();
+            self.shorten(before);
+        }
+        is_within
+    }
+
+    fn lengths(&self) -> [usize; 10] {
+        [
+            self.tensors.len(),
+            self.storages.len(),
+            self.buffers.len(),
+            self.generators.len(),
+            self.lists.len(),
+            self.dicts.len(),
+            self.sets.len(),
+            self.slots.len(),
+            self.cells.len(),
+            self.order.len(),
+        ]
+    }
+
+    /// Forgets what was found since [`Self::lengths`].
+    fn shorten(
+        &mut self,
+        [tensors, storages, buffers, generators, lists, dicts, sets, slots, cells, order]: [usize; 10],
+    ) {
+        self.tensors.truncate(tensors);
+        self.storages.truncate(storages);
+        self.buffers.truncate(buffers);
+        self.generators.truncate(generators);
+        self.lists.truncate(lists);
+        self.dicts.truncate(dicts);
+        self.sets.truncate(sets);
+        self.slots.truncate(slots);
+        self.cells.truncate(cells);
+        for identity in self.order.drain(order..) {
+            self.seen.remove(&identity);
+        }
+    }
+
+    fn add_all(&mut self, variable: &Dynamic) -> bool {
         self.items = 0;
         let mut first = self.cells.len();
         self.take(variable, 0);
@@ -50,7 +97,6 @@ impl ReachableObjects<'_> {
             while let Some(value) = self.waiting.pop() {
                 self.take_value(&value);
                 if self.items > ITEMS {
-                    self.waiting.clear();
                     return false;
                 }
             }
@@ -63,11 +109,34 @@ impl ReachableObjects<'_> {
 
     /// Returns the identities of all objects found.
     pub(crate) fn identities(&self) -> impl Iterator<Item = usize> {
-        self.seen.iter().copied()
+        self.order.iter().copied()
     }
 
     fn is_new(&mut self, identity: usize) -> bool {
-        self.seen.insert(identity)
+        let is_new = self.seen.insert(identity);
+        if is_new {
+            self.order.push(identity);
+        }
+        is_new
+    }
+
+    /// Returns whether a container is small enough to go through. A larger one is not copied to find that out.
+    fn has_room(&mut self, items: usize) -> bool {
+        let has_room = self.items.saturating_add(items) <= ITEMS;
+        if !has_room {
+            self.items = ITEMS + 1;
+        }
+        has_room
+    }
+
+    /// Leaves values for later; those that refer to nothing are only counted.
+    fn wait<'v>(&mut self, values: impl Iterator<Item = &'v Value>) {
+        for value in values {
+            match value {
+                Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Str(_) => self.items += 1,
+                value => self.waiting.push(value.clone()),
+            }
+        }
     }
 
     fn take(&mut self, value: &Dynamic, depth: usize) {
@@ -110,16 +179,18 @@ impl ReachableObjects<'_> {
             Value::Generator(generator) if self.is_new(Rc::as_ptr(generator) as usize) => {
                 self.generators.push(value.clone());
             }
-            Value::Tuple(items) if self.is_new(items.identity()) => self.waiting.extend(items.iter().cloned()),
+            Value::Tuple(items) if self.has_room(items.len()) && self.is_new(items.identity()) => {
+                self.wait(items.iter())
+            }
             Value::NamedTuple(tuple) => self.waiting.extend(tuple.fields.iter().map(|(_, value)| value.clone())),
-            Value::List(list) if self.is_new(list.identity()) => {
+            Value::List(list) if self.has_room(list.len()) && self.is_new(list.identity()) => {
                 self.lists.push(list.clone());
-                self.waiting.extend(list.to_vec());
+                self.wait(list.borrow().iter());
             }
             Value::Dict(dict) => self.add_dict(dict),
-            Value::Set(set) if self.is_new(set.identity()) => {
+            Value::Set(set) if self.has_room(set.len()) && self.is_new(set.identity()) => {
                 self.sets.push(set.clone());
-                self.waiting.extend(set.to_vec());
+                self.wait(set.borrow().iter().map(|(item, ())| item));
             }
             Value::Object(object) => {
                 if let Some(function) = object.as_any().downcast_ref::<ScriptFunction>() {
@@ -150,9 +221,9 @@ impl ReachableObjects<'_> {
     }
 
     fn add_dict(&mut self, dict: &Dict) {
-        if self.is_new(dict.identity()) {
+        if self.has_room(2 * dict.len()) && self.is_new(dict.identity()) {
             self.dicts.push(dict.clone());
-            self.waiting.extend(dict.to_vec().into_iter().flat_map(|(key, value)| [key, value]));
+            self.wait(dict.borrow().iter().flat_map(|(key, value)| [key, value]));
         }
     }
 

@@ -25,6 +25,9 @@ const STEP_BYTES: usize = 32 << 20;
 /// A variable: its name, its value, and whether it is a constant.
 type Variable = (String, Dynamic, bool);
 
+/// An entry of a dictionary.
+type Entry = (Value, Value);
+
 /// Functions of Rhai and imported modules.
 #[derive(Clone, Default)]
 struct FunctionTable {
@@ -52,9 +55,10 @@ pub(super) struct Snapshot {
     storages: Vec<(Storage, Rc<Memory>, bool)>,
     buffers: Vec<(Buffer, Rc<Memory>)>,
     generators: Vec<(Value, Vec<u8>)>,
-    lists: Vec<(List, Vec<Value>)>,
-    dicts: Vec<(Dict, Vec<(Value, Value)>)>,
-    sets: Vec<(Set, Vec<Value>)>,
+    /// Containers, each with a copy of what it held. Snapshots share the copies of what has not changed.
+    lists: Vec<(List, Rc<[Value]>)>,
+    dicts: Vec<(Dict, Rc<[Entry]>)>,
+    sets: Vec<(Set, Rc<[Value]>)>,
     slots: Vec<(Rc<dyn Slot>, Option<Value>)>,
     cells: Vec<(Dynamic, Dynamic)>,
     /// Copies of whole memories, not of slices.
@@ -85,6 +89,8 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
         Value::TypedStorage(typed) => *handles.entry(typed.storage.identity()).or_default() += 1,
         _ => {}
     };
+    // Snapshots may share a copy, which holds its values once.
+    let mut copies = HashSet::new();
     for snapshot in snapshots {
         let storages = snapshot.storages.iter().map(|(storage, ..)| storage.identity());
         let views = snapshot.tensors.iter().map(|state| state.view.storage.identity());
@@ -104,10 +110,15 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
                 count(&object, &mut handles);
             }
         }
-        let in_lists = snapshot.lists.iter().flat_map(|(_, items)| items);
-        let in_dicts = snapshot.dicts.iter().flat_map(|(_, entries)| entries.iter().map(|(_, value)| value));
+        for (_, items) in snapshot.lists.iter().filter(|(_, items)| copies.insert(Rc::as_ptr(items).cast::<()>())) {
+            items.iter().for_each(|value| count(value, &mut handles));
+        }
+        for (_, entries) in snapshot.dicts.iter().filter(|(_, entries)| copies.insert(Rc::as_ptr(entries).cast::<()>()))
+        {
+            entries.iter().for_each(|(_, value)| count(value, &mut handles));
+        }
         let in_slots = snapshot.slots.iter().filter_map(|(_, value)| value.as_ref());
-        in_lists.chain(in_dicts).chain(in_slots).for_each(|value| count(value, &mut handles));
+        in_slots.for_each(|value| count(value, &mut handles));
     }
     for (identity, (tensor, listed)) in tensors {
         if tensor.holders() == listed + named.get(&identity).copied().unwrap_or(0) {
@@ -126,7 +137,7 @@ pub(super) fn handles<'s>(snapshots: impl Iterator<Item = &'s Snapshot>) -> Hash
 }
 
 impl Snapshot {
-    /// Saves the present state. Equal copies of bytes are shared with `other`.
+    /// Saves the present state. Copies that are equal are shared with `other`.
     pub(super) fn take(session: &Session, other: Option<&Snapshot>) -> Snapshot {
         let state = &session.runtime;
         let mut snapshot = Snapshot {
@@ -164,12 +175,12 @@ impl Snapshot {
                 snapshot.left_out.push(name.to_owned());
             }
         }
-        snapshot.note(reached);
+        snapshot.note(reached, other);
         snapshot.copy_bytes(other);
         snapshot
     }
 
-    fn note(&mut self, reached: ReachableObjects) {
+    fn note(&mut self, reached: ReachableObjects, other: Option<&Snapshot>) {
         self.tensors.extend(reached.tensors.into_iter().map(|tensor| TensorState {
             view: tensor.view(),
             autograd: tensor.has_autograd().then(|| tensor.autograd(AutogradMeta::clone)),
@@ -190,16 +201,26 @@ impl Snapshot {
             let bytes = state_bytes(&generator);
             (generator, bytes)
         }));
+        let known: HashMap<usize, &Rc<[Value]>> = other
+            .map(|other| {
+                let lists = other.lists.iter().map(|(list, items)| (list.identity(), items));
+                lists.chain(other.sets.iter().map(|(set, items)| (set.identity(), items))).collect()
+            })
+            .unwrap_or_default();
+        let known_dicts: HashMap<usize, &Rc<[Entry]>> = other
+            .map(|other| other.dicts.iter().map(|(dict, entries)| (dict.identity(), entries)).collect())
+            .unwrap_or_default();
         self.lists.extend(reached.lists.into_iter().map(|list| {
-            let items = list.to_vec();
+            let items = copied(&list.borrow(), known.get(&list.identity()).copied(), is);
             (list, items)
         }));
         self.dicts.extend(reached.dicts.into_iter().map(|dict| {
-            let entries = dict.to_vec();
+            let is_same = |(k, v): &Entry, (key, value): &Entry| is(k, key) && is(v, value);
+            let entries = copied(&dict.to_vec(), known_dicts.get(&dict.identity()).copied(), is_same);
             (dict, entries)
         }));
         self.sets.extend(reached.sets.into_iter().map(|set| {
-            let items = set.to_vec();
+            let items = copied(&set.to_vec(), known.get(&set.identity()).copied(), is);
             (set, items)
         }));
         self.slots.extend(reached.slots.into_iter().map(|slot| {
@@ -245,9 +266,13 @@ impl Snapshot {
 
     /// Returns the number of bytes of the copies, except those in `seen`.
     pub(super) fn nbytes(&self, seen: &mut HashSet<*const u8>) -> usize {
-        let copies = self.bytes.iter().filter(|(_, bytes)| seen.insert(bytes.as_ptr()));
         let noted: usize = self.journal.entries.iter().map(|entry| entry.bytes.len()).sum();
-        copies.map(|(_, bytes)| bytes.len()).sum::<usize>() + noted
+        let memories = self.bytes.iter().map(|(_, bytes)| (bytes.as_ptr(), size_of_val::<[u8]>(bytes)));
+        let items = self.lists.iter().map(|(_, items)| items).chain(self.sets.iter().map(|(_, items)| items));
+        let items = items.map(|items| (items.as_ptr().cast(), size_of_val::<[Value]>(items)));
+        let entries = self.dicts.iter().map(|(_, entries)| (entries.as_ptr().cast(), size_of_val::<[_]>(entries)));
+        let copies = memories.chain(items).chain(entries).filter(|(begin, _)| seen.insert(*begin));
+        copies.map(|(_, nbytes)| nbytes).sum::<usize>() + noted
     }
 
     /// Restores this state. Returns the changes, and `present` as the state for redo.
@@ -285,9 +310,9 @@ impl Snapshot {
         }
         // Cannot fail: between inputs, no container is borrowed, and the keys were valid before.
         let _ = added.into_iter().try_for_each(|own| own.replace(Vec::new()));
-        let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items));
-        let _ = self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries));
-        let _ = self.sets.into_iter().try_for_each(|(set, items)| set.replace(items));
+        let _ = self.lists.into_iter().try_for_each(|(list, items)| list.replace(items.to_vec()));
+        let _ = self.dicts.into_iter().try_for_each(|(dict, entries)| dict.replace(entries.to_vec()));
+        let _ = self.sets.into_iter().try_for_each(|(set, items)| set.replace(items.to_vec()));
         self.slots.into_iter().for_each(|(slot, value)| slot.put(value));
         for (mut cell, value) in self.cells {
             if let Some(mut held) = cell.write_lock::<Dynamic>() {
@@ -490,6 +515,14 @@ impl FunctionTable {
         for name in present.named.keys().filter(|name| !self.named.contains_key(*name)) {
             undone.gone.push(format!("the module {name}"));
         }
+    }
+}
+
+/// Copies the contents of a container, or returns the copy that is known, if it is the same item by item.
+fn copied<T: Clone>(now: &[T], known: Option<&Rc<[T]>>, is_same: impl Fn(&T, &T) -> bool) -> Rc<[T]> {
+    match known {
+        Some(then) if is_each(now, then, is_same) => Rc::clone(then),
+        _ => now.into(),
     }
 }
 
