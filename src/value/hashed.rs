@@ -10,6 +10,8 @@ use tensor::{BufferKind, Result, bail, limits};
 pub struct Hashed<V> {
     /// The entries. A removed entry leaves a gap; gaps are closed when there are many.
     entries: Vec<Option<Entry<V>>>,
+    /// There are only gaps before this position.
+    first: usize,
     /// The positions of the entries, by hash.
     places: HashTable<usize>,
 }
@@ -20,9 +22,20 @@ struct Entry<V> {
     value: V,
 }
 
+/// Mixes the bits of a hash for the table, which takes a place from the lowest and compares the highest. Python's hash of an
+/// integer is the integer, so that multiples of 65,536 would all have one place. Both halves of a product depend on all
+/// bits.
+#[inline]
+fn mixed(hash: u64) -> u64 {
+    /// 2^64 divided by the golden ratio.
+    const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15;
+    let product = u128::from(hash) * FACTOR;
+    product as u64 ^ (product >> 64) as u64
+}
+
 impl<V> Default for Hashed<V> {
     fn default() -> Hashed<V> {
-        Hashed { entries: Vec::new(), places: HashTable::new() }
+        Hashed { entries: Vec::new(), first: 0, places: HashTable::new() }
     }
 }
 
@@ -36,7 +49,8 @@ impl<V> Hashed<V> {
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Value, &V)> {
-        self.entries.iter().flatten().map(|entry| (&entry.key, &entry.value))
+        let rest = self.entries.get(self.first..).unwrap_or_default();
+        rest.iter().flatten().map(|entry| (&entry.key, &entry.value))
     }
 
     pub fn into_entries(self) -> impl Iterator<Item = (Value, V)> {
@@ -53,7 +67,7 @@ impl<V> Hashed<V> {
 
     fn position_of(&self, hash: u64, key: &Value) -> Result<Option<usize>> {
         let mut failed = None;
-        let found = self.places.find(hash, |&at| {
+        let found = self.places.find(mixed(hash), |&at| {
             let Some(Some(entry)) = self.entries.get(at) else { return false };
             entry.hash == hash
                 && failed.is_none()
@@ -76,7 +90,7 @@ impl<V> Hashed<V> {
             Some(Some(entry)) => entry.hash == hash && matches!(&entry.key, Value::Str(key) if **key == *text),
             _ => false,
         };
-        self.places.find(hash, is_it).copied()
+        self.places.find(mixed(hash), is_it).copied()
     }
 
     /// Returns whether the map contains a key.
@@ -105,6 +119,7 @@ impl<V> Hashed<V> {
 
     /// Returns the first entry at or after this position, and the position after it.
     pub fn next(&self, from: usize) -> Option<(usize, &Value, &V)> {
+        let from = from.max(self.first);
         let rest = self.entries.get(from..)?;
         let (gap, entry) = rest.iter().enumerate().find_map(|(i, entry)| entry.as_ref().map(|entry| (i, entry)))?;
         Some((from + gap + 1, &entry.key, &entry.value))
@@ -138,19 +153,23 @@ impl<V> Hashed<V> {
         let (hash, at) = (entry.hash, self.entries.len());
         self.entries.push(Some(entry));
         let entries = &self.entries;
-        let hash_at = |at: &usize| entries.get(*at).and_then(Option::as_ref).map_or(0, |entry| entry.hash);
-        self.places.insert_unique(hash, at, hash_at);
+        let hash_at = |at: &usize| entries.get(*at).and_then(Option::as_ref).map_or(0, |entry| mixed(entry.hash));
+        self.places.insert_unique(mixed(hash), at, hash_at);
     }
 
     /// Removes the entry at a position.
     pub fn take(&mut self, at: usize) -> Option<(Value, V)> {
         let taken = self.entries.get_mut(at)?.take()?;
-        if let Ok(place) = self.places.find_entry(taken.hash, |&place| place == at) {
+        if let Ok(place) = self.places.find_entry(mixed(taken.hash), |&place| place == at) {
             place.remove();
         }
         while let Some(None) = self.entries.last() {
             self.entries.pop();
         }
+        while let Some(None) = self.entries.get(self.first) {
+            self.first += 1;
+        }
+        self.first = self.first.min(self.entries.len());
         if self.len() * 2 + 8 < self.entries.len() {
             for entry in std::mem::take(self).entries.into_iter().flatten() {
                 self.push(entry);
@@ -270,5 +289,57 @@ pub(crate) fn has_fixed_hash(value: &Value) -> bool {
         Value::Set(set) => set.is_frozen() && set.borrow().iter().all(|(item, ())| has_fixed_hash(item)),
         Value::Range(range) => range.len() > 1,
         value => super::numbers::number(value).is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn places_and_tags_of_regular_hashes_differ() {
+        for shift in [0, 3, 16, 24, 40, 47] {
+            let hashes = (0..1u64 << 16).map(|i| mixed(i << shift));
+            let (places, tags): (HashSet<_>, HashSet<_>) = hashes.map(|hash| (hash & 0xFFFF, hash >> 57)).unzip();
+            // Random places leave 37 % empty.
+            assert!(places.len() > 36_000 && tags.len() == 128, "{shift}: {} {}", places.len(), tags.len());
+        }
+    }
+
+    fn number(key: &Value) -> i64 {
+        if let Value::Int(number) = key { *number } else { panic!("no integer") }
+    }
+
+    /// Insertions and removals at both ends and between, beside a plain list.
+    #[test]
+    fn a_map_holds_what_a_list_does() {
+        let mut map = Hashed::default();
+        let mut list: Vec<(i64, i64)> = Vec::new();
+        let mut random = 1u64;
+        for step in 0..20_000i64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let choice = (random >> 33) as usize;
+            // Grows for some time, then shrinks.
+            if choice % 8 < if step / 2500 % 2 == 0 { 5 } else { 3 } || list.is_empty() {
+                let key = (choice as i64 % 5000) << 20;
+                map.insert(Value::Int(key), step).unwrap();
+                match list.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, value)) => *value = step,
+                    None => list.push((key, step)),
+                }
+            } else {
+                let at = [0, list.len() - 1, choice % list.len()][choice / 8 % 3];
+                let (key, value) = list.remove(at);
+                let place = map.position(&Value::Int(key)).unwrap().unwrap();
+                assert_eq!(map.take(place).map(|(_, value)| value), Some(value));
+            }
+            let first = map.next(0).map(|(_, key, value)| (number(key), *value));
+            assert_eq!(first, list.first().copied());
+            if step % 97 == 0 {
+                let held: Vec<_> = map.iter().map(|(key, value)| (number(key), *value)).collect();
+                assert_eq!(held, list);
+            }
+        }
     }
 }
