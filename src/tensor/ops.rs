@@ -29,7 +29,6 @@ pub mod random;
 pub mod rank;
 pub mod rearrange;
 pub mod reduce;
-pub mod series;
 pub mod slice_scatter;
 pub mod softmax;
 pub mod sort;

@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 /// The rooms and parts that a room, or a part of one, may use. For whole rooms, Cargo.toml already enforces this. For
 /// the parts of a room, in their own room or in others, only this table does.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("elementary", &[]),
     ("system", &[]),
     ("tensor", &["system"]),
-    ("ops", &["tensor", "system"]),
+    ("ops", &["elementary", "tensor", "system"]),
     ("linalg", &["ops", "tensor", "system"]),
     ("value", &["ops", "tensor", "system"]),
     ("files", &["value", "ops", "tensor", "system"]),

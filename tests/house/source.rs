@@ -14,6 +14,7 @@ pub(crate) const PARTS: &[(&str, &[&str])] = &[
 ];
 
 const ROOMS: &[&str] = &[
+    "elementary",
     "tensor",
     "value",
     "files",

@@ -20,6 +20,10 @@ pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
     fn negate(self) -> Self;
     /// Returns whether the number is nonzero; NaN is.
     fn truth(self) -> bool;
+    /// Returns the slices as what they are if this is `f32`: some loops over `f32` have a form of their own.
+    fn as_singles<'s>(_from: &'s [Self], _to: &'s mut [Self]) -> Option<(&'s [f32], &'s mut [f32])> {
+        None
+    }
 }
 
 /// An element type and its compute type.
@@ -215,8 +219,12 @@ stored_as_computed! {
 }
 
 macro_rules! reals {
-    ($($t:ty: $wide:ty;)*) => {$(
+    ($($t:ty: $wide:ty, $as_singles:expr;)*) => {$(
         impl Number for $t {
+            #[inline(always)]
+            fn as_singles<'s>(from: &'s [$t], to: &'s mut [$t]) -> Option<(&'s [f32], &'s mut [f32])> {
+                $as_singles(from, to)
+            }
             #[inline]
             fn from_scalar(value: Scalar) -> $t {
                 <$t as Element>::store(value)
@@ -284,8 +292,8 @@ macro_rules! reals {
     )*};
 }
 reals! {
-    f32: f64;
-    f64: f64;
+    f32: f64, |from, to| Some((from, to));
+    f64: f64, |_, _| None;
 }
 
 /// Types computed in single precision and rounded after every step.

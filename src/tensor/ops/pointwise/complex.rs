@@ -3,7 +3,7 @@
 //! "Branch Cuts for Complex Elementary Functions" (1987).
 
 use crate::ops::number::{Real, is_single};
-use crate::ops::series::{self, Fused};
+use elementary::series::{self, Fused};
 use num_complex::Complex;
 
 type C = Complex<f64>;

@@ -2,8 +2,8 @@
 
 use crate::Scalar;
 use crate::ops::number::{Integer, Real, is_single};
-use crate::ops::series::{self, Fused, Plain, to_single};
 use crate::ops::special;
+use elementary::series::{self, Fused, Plain, to_single};
 
 pub(crate) fn floor_quotient<T: Integer>(a: T, b: T) -> T {
     let quotient = a.quotient(b);

@@ -4,8 +4,8 @@ use super::binary::zip;
 use super::real::integer_power;
 use crate::element::whole;
 use crate::ops::number::{Integer, Real};
-use crate::ops::series;
 use crate::parallel::{self, vectorised, vectorised_kernel};
+use elementary::series;
 
 /// Dividends below this have exact quotients in double precision: a rounded quotient does not reach the next integer.
 const DIVIDEND: f64 = (1u64 << 51) as f64;

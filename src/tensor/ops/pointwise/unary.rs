@@ -13,10 +13,11 @@ use crate::memory::BoolByte;
 use crate::ops::block::{self, Pace};
 use crate::ops::create::full_like;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
-use crate::ops::series::{self, Fused, Plain, to_single};
 use crate::ops::{doubles, special};
 use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{DType, Layout, Result, Scalar, View};
+use elementary::series::{self, Fused, Plain, to_single};
+use elementary::singles;
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::marker::PhantomData;
@@ -52,6 +53,8 @@ trait Function<T> {
 trait Series<T>: Function<T> {
     /// The computation is valid up to this magnitude; other numbers go through `function`. `None` if there is no limit.
     const LIMIT: Option<f64>;
+    /// The loop over `f32` for WebAssembly.
+    const SINGLES: fn(&[f32], &mut [f32]);
     fn function(x: f64) -> f64;
 }
 
@@ -106,7 +109,10 @@ macro_rules! by_function {
 }
 
 fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
-    map_function::<T, F>(values, out);
+    match T::as_singles(values, out) {
+        Some((values, out)) if cfg!(target_family = "wasm") => (F::SINGLES)(values, out),
+        _ => map_function::<T, F>(values, out),
+    }
     let Some(limit) = F::LIMIT else { return };
     let is_far = |value: T| (value.as_f64().abs() > limit) | value.is_nan();
     if vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
@@ -131,6 +137,7 @@ macro_rules! by_series {
         struct Row;
         impl<T: Real> Series<T> for Row {
             const LIMIT: Option<f64> = if is_single::<T>() { $limit } else { $double_limit };
+            const SINGLES: fn(&[f32], &mut [f32]) = singles::$series;
             fn function(x: f64) -> f64 {
                 $function(x)
             }

@@ -7,12 +7,13 @@ use super::{Reduction, aligned, resolved};
 use crate::bail;
 use crate::memory::{get, set};
 use crate::ops::copy::{cast, copy_into};
-use crate::ops::number::Stored;
+use crate::ops::number::{Number, Stored};
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::parallel::{self, Kernel, vectorised_kernel};
 use crate::thresholds::{BATCH, FAR, LONG_SUM, PIECE, RESULTS};
 use crate::{DType, Layout, Result, Scalar, View, interrupt};
+use elementary::singles;
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::array;
@@ -458,6 +459,14 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
         for fours in self.fours.get(steps).unwrap_or_default().chunks(TOGETHER) {
             let values =
                 as_compute_type(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
+            if cfg!(target_family = "wasm")
+                && W == V
+                && let Some((values, sums)) = S::Compute::as_singles(values, sums.as_flattened_mut())
+                && let Ok(sums) = sums.try_into()
+            {
+                singles::add_rows(sums, values.as_chunks().0);
+                continue;
+            }
             for four in values.as_chunks::<W>().0.as_chunks::<4>().0 {
                 sums.iter_mut().zip(four).for_each(|(lanes, vector)| add_vector(lanes, vector));
             }

@@ -49,7 +49,7 @@ impl Steps for Plain {
 /// Returns the result of fused steps, for one that is rounded to `f32`. WebAssembly has no fused steps: there plain ones do,
 /// unless their error could change the `f32`.
 #[inline(always)]
-pub(crate) fn to_single(plain: impl Fn() -> f64, fused: impl Fn() -> f64) -> f64 {
+pub fn to_single(plain: impl Fn() -> f64, fused: impl Fn() -> f64) -> f64 {
     if cfg!(target_family = "wasm") { checked(plain(), fused) } else { fused() }
 }
 
@@ -63,15 +63,44 @@ fn checked(value: f64, fused: impl Fn() -> f64) -> f64 {
     if is_doubtful(value) { exactly(fused) } else { value }
 }
 
+/// Like [`checked`], for several numbers at once: one branch for all of them, so that the loop has vectors.
+#[inline(always)]
+pub(crate) fn all_checked<const N: usize>(
+    numbers: [f64; N],
+    plain: impl Fn(f64) -> f64,
+    fused: impl Fn(f64) -> f64,
+) -> [f64; N] {
+    #[cold]
+    #[inline(never)]
+    fn exactly<const N: usize>(numbers: &[f64; N], values: &mut [f64; N], fused: impl Fn(f64) -> f64) {
+        for (value, &number) in values.iter_mut().zip(numbers) {
+            if is_doubtful(*value) {
+                *value = fused(number);
+            }
+        }
+    }
+    let mut values = numbers;
+    let mut any = false;
+    for value in &mut values {
+        *value = plain(*value);
+        any |= is_doubtful(*value);
+    }
+    if any {
+        exactly(&numbers, &mut values, fused);
+    }
+    values
+}
+
 /// Returns whether a number a little away from `value` may round to another `f32`: near the middle of two, or where they
 /// are farther apart than elsewhere. Plain and fused steps are at most some hundred units of a double's last place apart.
 #[inline(always)]
 fn is_doubtful(value: f64) -> bool {
-    const MARGIN: u64 = 1 << 12;
+    const MARGIN: i64 = 1 << 12;
     /// What a double has more.
-    const EXTRA: u64 = 1 << 29;
-    let from_middle = (value.to_bits() % EXTRA).wrapping_add(MARGIN).wrapping_sub(EXTRA / 2);
-    from_middle < 2 * MARGIN || value.abs() < f64::from(f32::MIN_POSITIVE)
+    const EXTRA: i64 = 1 << 29;
+    // Signed, because the vectors of WebAssembly compare no unsigned numbers of 64 bits.
+    let from_middle = value.to_bits().cast_signed().wrapping_add(MARGIN - EXTRA / 2) & (EXTRA - 1);
+    (from_middle < 2 * MARGIN) | (value.abs() < f64::from(f32::MIN_POSITIVE))
 }
 
 /// Evaluates a polynomial in `x`; the constant coefficient comes first.
@@ -139,7 +168,7 @@ pub fn exp<S: Steps>(x: f64) -> f64 {
 
 /// Computes e^x in single precision with the steps of the Sleef library, which PyTorch's vectors call.
 #[inline(always)]
-pub(crate) fn exp_single(x: f32) -> f32 {
+pub fn exp_single(x: f32) -> f32 {
     const ROUND: f32 = 1.5 * (1 << 23) as f32;
     let bounded = if x > 101.0 { 101.0 } else { x };
     let bounded = if bounded < -105.0 { -105.0 } else { bounded };
@@ -166,7 +195,7 @@ pub(crate) fn exp_single(x: f32) -> f32 {
 
 /// The error function in single precision as PyTorch's vectors compute it (A&S 7.1.26), to seven decimal places.
 #[inline(always)]
-pub(crate) fn erf_single(x: f32) -> f32 {
+pub fn erf_single(x: f32) -> f32 {
     let t = 1.0 / 0.327_591_1_f32.mul_add(x.abs(), 1.0);
     let series = 1.061_405_4_f32.mul_add(t, -1.453_152_1);
     let series = series.mul_add(t, 1.421_413_8).mul_add(t, -0.284_496_72).mul_add(t, 0.254_829_6);
@@ -177,7 +206,7 @@ pub(crate) fn erf_single(x: f32) -> f32 {
 
 /// The natural logarithm of a positive number, like [`exp_single`]. Sleef computes some steps in pairs of numbers; here
 /// they are in double precision.
-pub(crate) fn ln_single(x: f32) -> f32 {
+pub fn ln_single(x: f32) -> f32 {
     if !(x > 0.0 && x < f32::INFINITY) {
         return x.ln();
     }
@@ -397,7 +426,7 @@ pub fn atan<S: Steps>(x: f64) -> f64 {
 
 /// The angle of the point (`x`, `y`); both are widened `f32`s.
 #[inline(always)]
-pub(crate) fn atan2<S: Steps>(y: f64, x: f64) -> f64 {
+pub fn atan2<S: Steps>(y: f64, x: f64) -> f64 {
     let (across, up) = (x.abs(), y.abs());
     let steep = up > across;
     let (above, below) = if steep { (across, up) } else { (up, across) };
@@ -413,7 +442,7 @@ pub(crate) fn atan2<S: Steps>(y: f64, x: f64) -> f64 {
 
 /// The length of the vector (`x`, `y`); both are widened `f32`s, whose squares are exact.
 #[inline(always)]
-pub(crate) fn hypot<S: Steps>(x: f64, y: f64) -> f64 {
+pub fn hypot<S: Steps>(x: f64, y: f64) -> f64 {
     // The squares are exact, so it is one rounding either way.
     let size = S::fused(x, x, y * y).sqrt();
     if x.is_infinite() | y.is_infinite() { f64::INFINITY } else { size }
@@ -421,7 +450,7 @@ pub(crate) fn hypot<S: Steps>(x: f64, y: f64) -> f64 {
 
 /// The area tangent of a widened `f32`: half the logarithm of 1 + `t` for `t` = 2x / (1 - x).
 #[inline(always)]
-pub(crate) fn atanh<S: Steps>(x: f64) -> f64 {
+pub fn atanh<S: Steps>(x: f64) -> f64 {
     let size = x.abs();
     let t = (size + size) / (1.0 - size);
     let sum = 1.0 + t;
@@ -435,7 +464,7 @@ pub(crate) fn atanh<S: Steps>(x: f64) -> f64 {
 /// The inverse of the error function of a widened `f32`: the quantile function of the normal distribution by M. J.
 /// Wichura's algorithm AS 241, to 16 digits.
 #[inline(always)]
-pub(crate) fn erfinv<S: Steps>(y: f64) -> f64 {
+pub fn erfinv<S: Steps>(y: f64) -> f64 {
     let size = y.abs();
     let half = 0.5 * y;
     let square = 0.180_625 - half * half;
@@ -501,11 +530,11 @@ pub(crate) fn erfinv<S: Steps>(y: f64) -> f64 {
 }
 
 /// Quotients up to this size have few enough digits for [`rest`].
-pub(crate) const QUOTIENT: f64 = (1u64 << 51) as f64;
+pub const QUOTIENT: f64 = (1u64 << 51) as f64;
 
 /// The exact remainder of `a / b`, with the sign of `a`. The quotient must be at most [`QUOTIENT`], and `b` finite.
 #[inline(always)]
-pub(crate) fn rest(a: f64, b: f64) -> f64 {
+pub fn rest(a: f64, b: f64) -> f64 {
     // A rounded quotient is too large by at most one, and the fused step is exact.
     let rest = (-(a / b).trunc()).mul_add(b, a);
     let (along, size) = (rest * 1.0f64.copysign(a), b.abs());
@@ -594,7 +623,7 @@ pub fn erf<S: Steps>(x: f64) -> f64 {
 
 /// The complementary error function of a widened `f32`.
 #[inline(always)]
-pub(crate) fn erfc<S: Steps>(x: f64) -> f64 {
+pub fn erfc<S: Steps>(x: f64) -> f64 {
     let tail = complement::<S>(x.abs());
     if x < 0.0 { 2.0 - tail } else { tail }
 }

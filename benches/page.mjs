@@ -1,0 +1,67 @@
+// Times twelve operations in the WebAssembly module, beside the native program on one thread:
+//     node benches/page.mjs MODULE PROGRAM
+// Prints a table in Markdown: microseconds of a call, the median of five, and how many times as long the module takes.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parts } from '../docs/play/contents.js';
+import { load } from '../docs/play/session.js';
+
+// `a` and `b` have 100,000 elements of float32, `m` and `n` 256 rows of 256.
+const ROWS = [
+  'a + b', 'a < b', 'torch.where(c, a, b)', 'a.exp()', 'a.log()', 'a.tanh()', 'a.sum()', 'm.sum(0)', 'a.max()', 'm @ n',
+  'torch.softmax(m, 1)', 'a.sort()',
+];
+
+const source = (call) => `import time, torch
+torch.set_num_threads(1)
+a = torch.rand(100000) + 0.5
+b = torch.rand(100000)
+c = a > b
+m = torch.rand(256, 256)
+n = torch.rand(256, 256)
+def seconds(times):
+    begun = time.perf_counter()
+    for i in range(times):
+        ${call}
+    return (time.perf_counter() - begun) / times
+times = max(5, int(0.05 / seconds(5)))
+print(round(sorted(seconds(times) for i in range(5))[2] * 1e6, 1))
+`;
+
+/** The source as a session of a page. Blank prompts end the blocks. */
+function session(call) {
+  const lines = source(call).trimEnd().split('\n').flatMap((line, at, all) => {
+    const ends = line.startsWith(' ') && !all[at + 1]?.startsWith(' ');
+    const prompt = /^(\s|def)/.test(line) && !line.startsWith('def') ? '... ' : '>>> ';
+    return ends ? [prompt + line, '...'] : [prompt + line];
+  });
+  return `\`\`\`pycon\n${lines.join('\n')}\n0\n\`\`\`\n`;
+}
+
+const [module, program] = process.argv.slice(2);
+const known = parts();
+const compiled = await WebAssembly.compile(readFileSync(module));
+const page = await load(compiled, {
+  onEvent: () => {}, shouldStop: () => false, fetchPart: (name) => known.get(name) ?? null, complain: console.error,
+});
+
+function onPage(call) {
+  const answer = page.answer({ ask: 'test', name: 'row', source: session(call) });
+  const examples = answer.report.files.flatMap((file) => file.sessions).flatMap((part) => part.examples);
+  const printed = Number(examples.at(-1).printed);
+  if (!(printed > 0)) throw new Error(`${call}: ${JSON.stringify(examples.at(-1))}`);
+  return printed;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'page-'));
+const script = join(folder, 'row.py');
+console.log('| call | native | page | ratio |\n| --- | ---: | ---: | ---: |');
+for (const call of ROWS) {
+  writeFileSync(script, source(call));
+  const native = Number(execFileSync(program, [script], { encoding: 'utf8' }));
+  const here = onPage(call);
+  console.log(`| \`${call}\` | ${native} | ${here} | ${(here / native).toFixed(1)} |`);
+}
+rmSync(folder, { recursive: true });
