@@ -23,14 +23,18 @@ struct Entry<V> {
 }
 
 /// Mixes the bits of a hash for the table, which takes a place from the lowest and compares the highest. Python's hash of an
-/// integer is the integer, so that multiples of 65,536 would all have one place. Both halves of a product depend on all
-/// bits.
+/// integer is the integer, so that multiples of 65,536 would all have one place. But numbers that follow each other are to
+/// stay near each other, in memory that is in a cache: blocks of 64 are kept together.
 #[inline]
 fn mixed(hash: u64) -> u64 {
     /// 2^64 divided by the golden ratio.
     const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15;
-    let product = u128::from(hash) * FACTOR;
-    product as u64 ^ (product >> 64) as u64
+    const BITS: u32 = 6;
+    // Both halves of a product depend on all bits.
+    let product = u128::from(hash >> BITS) * FACTOR;
+    let block = product as u64 ^ (product >> 64) as u64;
+    let within = hash & ((1 << BITS) - 1);
+    (block << BITS) ^ (block >> (64 - BITS)) ^ within ^ (within << 57)
 }
 
 impl<V> Default for Hashed<V> {
