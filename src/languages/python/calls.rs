@@ -46,8 +46,8 @@ pub fn call_method(
     keywords: Keywords,
 ) -> Result<Value> {
     if keywords.is_empty()
+        && let Some(methods) = name.methods
         && let Some(Value::Tensor(tensor)) = frame.stack.get(from.wrapping_sub(1))
-        && let Some(methods) = name.family.and_then(|family| family.find(Receiver::Class(Kind::Tensor)))
         && let given = frame.stack.get(from..).unwrap_or_default().iter()
         && let Some(result) = dispatch::try_plain_method(&machine.state, methods, tensor.clone(), given)
     {

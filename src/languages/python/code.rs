@@ -2,7 +2,7 @@
 //! machine.
 
 use super::syntax::scope::ScopeKind;
-use call::registry::{Attributes, Family};
+use call::registry::{Attributes, Family, Overloads};
 use objects::operators::Operator;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -13,6 +13,8 @@ pub struct Name {
     pub text: Rc<str>,
     /// The table functions of that name.
     pub family: Option<&'static Family>,
+    /// The methods of tensors of that name whose arguments PyTorch parses, for the short cut of plain calls.
+    pub methods: Option<&'static Overloads>,
     /// The table attributes of that name that take precedence over all others.
     pub attributes: &'static Attributes,
 }

@@ -13,7 +13,7 @@ use super::code::{Code, Name, Op, Parameters};
 use super::syntax::SyntaxFault;
 use super::syntax::scope::{MODULE, Scope, ScopeKind, Scopes, scopes};
 use blocks::Block;
-use call::Registry;
+use call::{Kind, Receiver, Registry};
 use ruff_python_ast::{ModModule, Stmt};
 use ruff_text_size::Ranged;
 use std::collections::HashMap;
@@ -225,7 +225,9 @@ impl<'a> Compiler<'a, '_> {
         }
         let (at, text): (_, Rc<str>) = (unit.code.names.len() as u32, text.into());
         let (family, attributes) = (self.registry.family(&text), self.registry.plain_attributes_of(&text));
-        unit.code.names.push(Name { text: text.clone(), family, attributes });
+        let methods = family.and_then(|family| family.find(Receiver::Class(Kind::Tensor)));
+        let methods = methods.filter(|methods| methods.is_parsed_by_torch());
+        unit.code.names.push(Name { text: text.clone(), family, methods, attributes });
         unit.names.insert(text, at);
         at
     }
