@@ -1,5 +1,5 @@
-//! The page that runs the program, with files in memory that live as long as the page. Single-threaded and without
-//! mappings: a private mapping is a copy, and a shared one is refused.
+//! The page that runs the program, with files in memory that live as long as the page. Single-threaded. A private mapping is
+//! a copy of a file's bytes, and a shared one is those bytes themselves.
 
 use super::{Access, Clock, Files, Machine, Mapping, OpenFile, PathKind, SystemFailure};
 use std::alloc::{self, GlobalAlloc, Layout};
@@ -167,7 +167,15 @@ pub(super) fn fetched(name: &'static str) -> io::Result<&'static [u8]> {
     Ok(part)
 }
 
-type FileContent = Arc<Mutex<Vec<u8>>>;
+type FileContent = Arc<Mutex<Content>>;
+
+/// The bytes of a file. They do not move while they are mapped.
+#[derive(Debug, Default)]
+struct Content {
+    bytes: Vec<u8>,
+    /// How many shared mappings there are.
+    maps: usize,
+}
 
 /// All files, by their full names.
 static FILES: Mutex<BTreeMap<PathBuf, FileContent>> = Mutex::new(BTreeMap::new());
@@ -176,14 +184,14 @@ fn files() -> MutexGuard<'static, BTreeMap<PathBuf, FileContent>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn locked(content: &FileContent) -> MutexGuard<'_, Vec<u8>> {
+fn locked(content: &FileContent) -> MutexGuard<'_, Content> {
     content.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the names and lengths of all files, sorted.
 pub fn listed() -> Vec<(String, usize)> {
     let shown = |name: &Path| name.strip_prefix("/").unwrap_or(name).to_string_lossy().into_owned();
-    files().iter().map(|(name, content)| (shown(name), locked(content).len())).collect()
+    files().iter().map(|(name, content)| (shown(name), locked(content).bytes.len())).collect()
 }
 
 /// Stores bytes as a file. Its folder need not exist; folders are implied by files.
@@ -195,7 +203,7 @@ pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
     if let Ok(PathKind::Folder) = Web::kind(path) {
         return Err(io::Error::from(ErrorKind::IsADirectory));
     }
-    files().insert(Web::full_name(path), Arc::new(Mutex::new(bytes)));
+    files().insert(Web::full_name(path), Arc::new(Mutex::new(Content { bytes, maps: 0 })));
     Ok(())
 }
 
@@ -230,11 +238,23 @@ impl File {
     }
 }
 
+/// The bytes of a page of memory.
+const PAGE: usize = 1 << 16;
+
 /// Extends the contents to at least this length.
-fn extend_to(content: &mut Vec<u8>, length: usize) -> io::Result<()> {
-    let more = length.saturating_sub(content.len());
-    content.try_reserve(more).map_err(|_| no_room())?;
-    content.resize(content.len() + more, 0);
+///
+/// # Errors
+/// Unsupported for a mapped file beyond its last page, whose bytes would have to move.
+fn extend_to(Content { bytes, maps }: &mut Content, length: usize) -> io::Result<()> {
+    if *maps > 0 && length > bytes.capacity() {
+        return Err(io::Error::new(
+            ErrorKind::Unsupported,
+            "in a browser, a file cannot grow so far while it is mapped",
+        ));
+    }
+    let more = length.saturating_sub(bytes.len());
+    bytes.try_reserve(more).map_err(|_| no_room())?;
+    bytes.resize(bytes.len() + more, 0);
     Ok(())
 }
 
@@ -243,7 +263,7 @@ impl Read for File {
         let start = self.place()?;
         let count = {
             let content = locked(&self.content);
-            let rest = content.get(start..).unwrap_or_default();
+            let rest = content.bytes.get(start..).unwrap_or_default();
             let count = rest.len().min(into.len());
             into[..count].copy_from_slice(&rest[..count]);
             count
@@ -262,7 +282,7 @@ impl Write for File {
         let end = start.checked_add(bytes.len()).ok_or_else(no_room)?;
         let mut content = locked(&self.content);
         extend_to(&mut content, end)?;
-        content[start..end].copy_from_slice(bytes);
+        content.bytes[start..end].copy_from_slice(bytes);
         drop(content);
         self.position += bytes.len() as u64;
         Ok(bytes.len())
@@ -277,7 +297,7 @@ impl Seek for File {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let place = match to {
             SeekFrom::Start(place) => Some(place),
-            SeekFrom::End(step) => (locked(&self.content).len() as u64).checked_add_signed(step),
+            SeekFrom::End(step) => (locked(&self.content).bytes.len() as u64).checked_add_signed(step),
             SeekFrom::Current(step) => self.position.checked_add_signed(step),
         };
         self.position = place.ok_or_else(|| io::Error::from(ErrorKind::InvalidInput))?;
@@ -287,12 +307,13 @@ impl Seek for File {
 
 impl OpenFile for File {
     fn kind(&self) -> io::Result<PathKind> {
-        Ok(PathKind::File(locked(&self.content).len() as u64))
+        Ok(PathKind::File(locked(&self.content).bytes.len() as u64))
     }
 
     fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()> {
         let content = locked(&self.content);
-        let part = usize::try_from(position).ok().and_then(|start| content.get(start..start.checked_add(into.len())?));
+        let bytes = &content.bytes;
+        let part = usize::try_from(position).ok().and_then(|start| bytes.get(start..start.checked_add(into.len())?));
         into.copy_from_slice(part.ok_or_else(|| io::Error::from(ErrorKind::UnexpectedEof))?);
         Ok(())
     }
@@ -300,7 +321,7 @@ impl OpenFile for File {
     fn set_len(&self, length: u64) -> io::Result<()> {
         let length = usize::try_from(length).map_err(|_| no_room())?;
         let mut content = locked(&self.content);
-        content.truncate(length);
+        content.bytes.truncate(length);
         extend_to(&mut content, length)
     }
 
@@ -345,7 +366,7 @@ impl Files for Web {
         let name = Self::full_name(path);
         let files = files();
         if let Some(content) = files.get(&name) {
-            return Ok(PathKind::File(locked(content).len() as u64));
+            return Ok(PathKind::File(locked(content).bytes.len() as u64));
         }
         let is_folder =
             name == Path::new("/") || name == temporary_folder() || files.keys().any(|file| file.starts_with(&name));
@@ -356,8 +377,8 @@ impl Files for Web {
         let file = Self::open(path, Access::Read)?;
         let content = locked(&file.content);
         let mut copy = Vec::new();
-        copy.try_reserve_exact(content.len()).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
-        copy.extend_from_slice(&content);
+        copy.try_reserve_exact(content.bytes.len()).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+        copy.extend_from_slice(&content.bytes);
         Ok(copy)
     }
 
@@ -440,16 +461,30 @@ fn temporary_folder() -> PathBuf {
     PathBuf::from("/tmp")
 }
 
-/// Memory of this instance, which cannot be shared.
+/// Memory of this instance: its own, or the bytes of a file.
 #[derive(Debug)]
-pub struct Map(Box<[Cell<u8>]>);
+pub struct Map(Mapped);
+
+#[derive(Debug)]
+enum Mapped {
+    Own(Box<[Cell<u8>]>),
+    Shared(FileContent),
+}
 
 impl Map {
     fn zeroed(nbytes: usize) -> io::Result<Map> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(nbytes).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
         bytes.resize(nbytes, Cell::new(0));
-        Ok(Map(bytes.into_boxed_slice()))
+        Ok(Map(Mapped::Own(bytes.into_boxed_slice())))
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        if let Mapped::Shared(content) = &self.0 {
+            locked(content).maps -= 1;
+        }
     }
 }
 
@@ -457,12 +492,23 @@ impl Mapping for Map {
     type File = File;
 
     fn of_file(file: &File, nbytes: usize, shared: bool) -> io::Result<Map> {
-        if shared {
-            return Err(io::Error::new(ErrorKind::Unsupported, "a page has no mapped files"));
+        let mut content = locked(&file.content);
+        if content.bytes.len() < nbytes {
+            return Err(io::Error::from(ErrorKind::UnexpectedEof));
         }
-        let map = Map::zeroed(nbytes)?;
-        map.0.iter().zip(locked(&file.content).iter()).for_each(|(to, from)| to.set(*from));
-        Ok(map)
+        if shared {
+            if content.maps == 0 {
+                // A system maps whole pages: the file may grow to the end of its last one.
+                let more = content.bytes.len().next_multiple_of(PAGE) - content.bytes.len();
+                content.bytes.try_reserve_exact(more).map_err(|_| no_room())?;
+            }
+            content.maps += 1;
+            return Ok(Map(Mapped::Shared(file.content.clone())));
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(nbytes).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+        bytes.extend(content.bytes.iter().take(nbytes).copied().map(Cell::new));
+        Ok(Map(Mapped::Own(bytes.into_boxed_slice())))
     }
 
     fn shared(nbytes: usize) -> Result<Map, SystemFailure> {
@@ -470,7 +516,10 @@ impl Mapping for Map {
     }
 
     fn start(&self) -> *mut u8 {
-        self.0.as_ptr().cast_mut().cast()
+        match &self.0 {
+            Mapped::Own(bytes) => bytes.as_ptr().cast_mut().cast(),
+            Mapped::Shared(content) => locked(content).bytes.as_mut_ptr(),
+        }
     }
 
     fn has_lost_page(&self) -> bool {
