@@ -48,7 +48,7 @@ PYTHON = [
     ("`for c in s`", "s = 'é' * n", "for c in s:\n    pass"),
     ("`s.find(',', at)`", "s = ','.join(str(i) for i in range(n))\nat = 0", "while (at := s.find(',', at) + 1):\n    pass"),
     ("`s[1:]` until it is empty", "s = 'x' * 1000", "for i in range(n):\n    s = s[1:] or 'x' * 1000"),
-    ("`f'{i:5d}'`", "", "for i in range(n):\n    f'{i:5d}'"),
+    ("`format(i, '5d')`", "", "for i in range(n):\n    format(i, '5d')"),
     ("recursion, 500 deep", "def f(k):\n    return f(k - 1) + 1 if k else 0", "for i in range(n // 500 + 1):\n    f(500)"),
     ("a generator", "def g(n):\n    for i in range(n):\n        yield i", "sum(g(n))"),
     ("generators of generators, 50 deep", "def g(k, n):\n    yield from (range(n) if k == 0 else g(k - 1, n))", "for i in g(50, n // 50):\n    pass"),

@@ -2,11 +2,10 @@
 //     node benches/page.mjs MODULE PROGRAM
 // Prints a table in Markdown: microseconds of a call, the median of five, and how many times as long the module takes.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parts } from '../docs/play/contents.js';
-import { load } from '../docs/play/session.js';
+import { instance, printed } from '../tests/web/python.mjs';
 
 // `a` and `b` have 100,000 elements of float32, `m` and `n` 256 rows of 256.
 const ROWS = [
@@ -26,33 +25,17 @@ def seconds(times):
     for i in range(times):
         ${call}
     return (time.perf_counter() - begun) / times
-times = max(5, int(0.05 / seconds(5)))
+times = max(5, int(0.05 / max(seconds(20), 1e-6)))
 print(round(sorted(seconds(times) for i in range(5))[2] * 1e6, 1))
 `;
 
-/** The source as a session of a page. Blank prompts end the blocks. */
-function session(call) {
-  const lines = source(call).trimEnd().split('\n').flatMap((line, at, all) => {
-    const ends = line.startsWith(' ') && !all[at + 1]?.startsWith(' ');
-    const prompt = /^(\s|def)/.test(line) && !line.startsWith('def') ? '... ' : '>>> ';
-    return ends ? [prompt + line, '...'] : [prompt + line];
-  });
-  return `\`\`\`pycon\n${lines.join('\n')}\n0\n\`\`\`\n`;
-}
-
 const [module, program] = process.argv.slice(2);
-const known = parts();
-const compiled = await WebAssembly.compile(readFileSync(module));
-const page = await load(compiled, {
-  onEvent: () => {}, shouldStop: () => false, fetchPart: (name) => known.get(name) ?? null, complain: console.error,
-});
+const page = await instance(module);
 
 function onPage(call) {
-  const answer = page.answer({ ask: 'test', name: 'row', source: session(call) });
-  const examples = answer.report.files.flatMap((file) => file.sessions).flatMap((part) => part.examples);
-  const printed = Number(examples.at(-1).printed);
-  if (!(printed > 0)) throw new Error(`${call}: ${JSON.stringify(examples.at(-1))}`);
-  return printed;
+  const text = printed(page, source(call)).at(-1);
+  if (!(Number(text) > 0)) throw new Error(`${call}: ${text}`);
+  return Number(text);
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'page-'));

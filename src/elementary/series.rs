@@ -5,6 +5,7 @@
 use std::f64::consts::{
     FRAC_1_SQRT_2, FRAC_2_PI, FRAC_2_SQRT_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, PI, SQRT_2,
 };
+use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Adding this rounds a double below 2^51 to an integer, which ends up in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
@@ -21,15 +22,47 @@ const HALF_PI: [f64; 3] = [
 /// The largest angle for which [`sin`], [`cos`] and [`tan`] can count the quarter turns.
 pub const TURNS: f64 = (1 << 20) as f64;
 
-/// How a product and a sum become one step.
+/// The numbers that a function computes with: one, or several side by side.
+pub trait Lanes:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+{
+    fn of(number: f64) -> Self;
+    /// Clamps to ±`limit`. Keeps NaN.
+    fn within(self, limit: f64) -> Self;
+    /// Multiplies by 2^n, where n is in the lowest bits of `rounded`, by adding n to the exponent. Returns zero for NaN.
+    fn times_power(self, rounded: Self) -> Self;
+}
+
+impl Lanes for f64 {
+    #[inline(always)]
+    fn of(number: f64) -> f64 {
+        number
+    }
+    #[inline(always)]
+    fn within(self, limit: f64) -> f64 {
+        let x = if self > limit { limit } else { self };
+        if x < -limit { -limit } else { x }
+    }
+    #[inline(always)]
+    fn times_power(self, rounded: f64) -> f64 {
+        f64::from_bits(self.to_bits().wrapping_add(rounded.to_bits() << 52))
+    }
+}
+
+/// How a product and a sum become one step, and for which numbers.
 pub trait Steps {
-    fn fused(a: f64, b: f64, c: f64) -> f64;
+    type N: Lanes;
+    /// Whether a polynomial is evaluated four terms at a time, so that fewer steps wait for each other.
+    const IN_FOURS: bool;
+    fn fused(a: Self::N, b: Self::N, c: Self::N) -> Self::N;
 }
 
 /// Steps with one rounding: an instruction of most processors.
 pub struct Fused;
 
 impl Steps for Fused {
+    type N = f64;
+    const IN_FOURS: bool = false;
     #[inline(always)]
     fn fused(a: f64, b: f64, c: f64) -> f64 {
         a.mul_add(b, c)
@@ -40,6 +73,8 @@ impl Steps for Fused {
 pub struct Plain;
 
 impl Steps for Plain {
+    type N = f64;
+    const IN_FOURS: bool = true;
     #[inline(always)]
     fn fused(a: f64, b: f64, c: f64) -> f64 {
         a * b + c
@@ -91,13 +126,15 @@ pub(crate) fn all_checked<const N: usize>(
     values
 }
 
+/// The units of a double's last place by which plain and fused steps may be apart.
+pub(crate) const MARGIN: i64 = 1 << 12;
+/// The units of a double's last place in one of an `f32`.
+pub(crate) const EXTRA: i64 = 1 << 29;
+
 /// Returns whether a number a little away from `value` may round to another `f32`: near the middle of two, or where they
 /// are farther apart than elsewhere. Plain and fused steps are at most some hundred units of a double's last place apart.
 #[inline(always)]
-fn is_doubtful(value: f64) -> bool {
-    const MARGIN: i64 = 1 << 12;
-    /// What a double has more.
-    const EXTRA: i64 = 1 << 29;
+pub(crate) fn is_doubtful(value: f64) -> bool {
     // Signed, because the vectors of WebAssembly compare no unsigned numbers of 64 bits.
     let from_middle = value.to_bits().cast_signed().wrapping_add(MARGIN - EXTRA / 2) & (EXTRA - 1);
     (from_middle < 2 * MARGIN) | (value.abs() < f64::from(f32::MIN_POSITIVE))
@@ -105,26 +142,35 @@ fn is_doubtful(value: f64) -> bool {
 
 /// Evaluates a polynomial in `x`; the constant coefficient comes first.
 #[inline(always)]
-fn polynomial<S: Steps, const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    let mut sum = 0.0f64;
+fn polynomial<S: Steps, const N: usize>(x: S::N, coefficients: [f64; N]) -> S::N {
+    if S::IN_FOURS {
+        let term = |k: usize| S::N::of(if k < N { coefficients[k] } else { 0.0 });
+        let square = x * x;
+        let fourth = square * square;
+        let mut sum = S::N::of(0.0);
+        let mut k = N.next_multiple_of(4);
+        while k > 0 {
+            k -= 4;
+            let (low, high) = (S::fused(term(k + 1), x, term(k)), S::fused(term(k + 3), x, term(k + 2)));
+            sum = S::fused(sum, fourth, S::fused(high, square, low));
+        }
+        return sum;
+    }
+    let mut sum = S::N::of(0.0);
     let mut k = N;
     while k > 0 {
         k -= 1;
-        sum = S::fused(sum, x, coefficients[k]);
+        sum = S::fused(sum, x, S::N::of(coefficients[k]));
     }
     sum
 }
 
-/// Clamps `x` to ±200: beyond that, e^x rounds to infinity or zero in `f32`. Keeps NaN.
-#[inline(always)]
-fn bounded(x: f64) -> f64 {
-    let x = if x > 200.0 { 200.0 } else { x };
-    if x < -200.0 { -200.0 } else { x }
-}
+/// Beyond this magnitude of x, e^x rounds to infinity or zero in `f32`.
+const FAR: f64 = 200.0;
 
 /// Computes e^x - 1 for `x` around 0.
 #[inline(always)]
-fn power_less_one<S: Steps>(x: f64) -> f64 {
+fn power_less_one<S: Steps>(x: S::N) -> S::N {
     // 1 / k!
     x * polynomial::<S, _>(
         x,
@@ -144,26 +190,20 @@ fn power_less_one<S: Steps>(x: f64) -> f64 {
     )
 }
 
-/// Multiplies `value` by 2^n, where n is in the lowest bits of `rounded`, by adding n to the exponent. Returns zero for
-/// NaN.
-#[inline(always)]
-fn times_power(value: f64, rounded: f64) -> f64 {
-    f64::from_bits(value.to_bits().wrapping_add(rounded.to_bits() << 52))
-}
-
 /// Divides a bounded `x` by ln 2: returns the rounded quotient in the lowest bits of a double, and the remainder.
 #[inline(always)]
-fn halvings<S: Steps>(x: f64) -> (f64, f64) {
-    let rounded = x * LOG2_E + ROUND;
-    let power = rounded - ROUND;
-    (rounded, S::fused(-power, LN_2_LOW, S::fused(-power, LN_2_HIGH, x)))
+fn halvings<S: Steps>(x: S::N) -> (S::N, S::N) {
+    let of = S::N::of;
+    let rounded = x * of(LOG2_E) + of(ROUND);
+    let power = rounded - of(ROUND);
+    (rounded, S::fused(-power, of(LN_2_LOW), S::fused(-power, of(LN_2_HIGH), x)))
 }
 
 /// Computes e^x: 2 to an integer power times the series around 0. For results that are rounded to `f32`.
 #[inline(always)]
-pub fn exp<S: Steps>(x: f64) -> f64 {
-    let (rounded, rest) = halvings::<S>(bounded(x));
-    times_power(power_less_one::<S>(rest) + 1.0, rounded)
+pub fn exp<S: Steps>(x: S::N) -> S::N {
+    let (rounded, rest) = halvings::<S>(x.within(FAR));
+    (power_less_one::<S>(rest) + S::N::of(1.0)).times_power(rounded)
 }
 
 /// Computes e^x in single precision with the steps of the Sleef library, which PyTorch's vectors call.
@@ -222,24 +262,24 @@ pub fn ln_single(x: f32) -> f32 {
 
 /// Computes 2^x.
 #[inline(always)]
-pub fn exp2<S: Steps>(x: f64) -> f64 {
-    let x = bounded(x);
+pub fn exp2<S: Steps<N = f64>>(x: f64) -> f64 {
+    let x = x.within(FAR);
     let rounded = x + ROUND;
-    times_power(power_less_one::<S>((x - (rounded - ROUND)) * LN_2) + 1.0, rounded)
+    (power_less_one::<S>((x - (rounded - ROUND)) * LN_2) + 1.0).times_power(rounded)
 }
 
 /// Computes e^x - 1 without losing digits around 0.
 #[inline(always)]
-pub fn exp_m1<S: Steps>(x: f64) -> f64 {
-    let (rounded, rest) = halvings::<S>(bounded(x));
-    let scale = times_power(1.0, rounded);
+pub fn exp_m1<S: Steps<N = f64>>(x: f64) -> f64 {
+    let (rounded, rest) = halvings::<S>(x.within(FAR));
+    let scale = 1.0.times_power(rounded);
     (power_less_one::<S>(rest) * scale + (scale - 1.0)).copysign(x)
 }
 
 /// The natural logarithm of a positive, normal double. With x = m 2^n and m in [√½, √2), it is n ln 2 plus twice the
 /// area tangent of (m - 1) / (m + 1). `less_one` computes m - 1 from m and n.
 #[inline(always)]
-fn logarithm<S: Steps>(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
+fn logarithm<S: Steps<N = f64>>(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let mantissa = f64::from_bits((x.to_bits() & MANTISSA) | 1.0f64.to_bits());
     let large = mantissa > SQRT_2;
@@ -263,53 +303,53 @@ fn logarithm<S: Steps>(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
 
 /// The natural logarithm of a widened `f32`.
 #[inline(always)]
-pub fn ln<S: Steps>(x: f64) -> f64 {
+pub fn ln<S: Steps<N = f64>>(x: f64) -> f64 {
     logarithm::<S>(x, |mantissa, _| mantissa - 1.0)
 }
 
 /// The base-2 logarithm of a widened `f32`.
 #[inline(always)]
-pub fn log2<S: Steps>(x: f64) -> f64 {
+pub fn log2<S: Steps<N = f64>>(x: f64) -> f64 {
     ln::<S>(x) * LOG2_E
 }
 
 /// The base-10 logarithm of a widened `f32`.
 #[inline(always)]
-pub fn log10<S: Steps>(x: f64) -> f64 {
+pub fn log10<S: Steps<N = f64>>(x: f64) -> f64 {
     ln::<S>(x) * LOG10_E
 }
 
 /// The natural logarithm of 1 + `x`; `x` is a widened `f32`.
 #[inline(always)]
-pub fn ln_1p<S: Steps>(x: f64) -> f64 {
+pub fn ln_1p<S: Steps<N = f64>>(x: f64) -> f64 {
     // Near 1, use `x` itself, because the sum has lost digits.
     logarithm::<S>(1.0 + x, |mantissa, exponent| if exponent == 0.0 { x } else { mantissa - 1.0 }).copysign(x)
 }
 
 /// The logistic function, with every step rounded to `f32`. It checks its own steps, whichever it is called for.
 #[inline(always)]
-pub fn sigmoid<S: Steps>(x: f64) -> f64 {
+pub fn sigmoid<S: Steps<N = f64>>(x: f64) -> f64 {
     let power = to_single(|| exp::<Plain>(-x), || exp::<Fused>(-x));
     f64::from(1.0 / (1.0 + power as f32))
 }
 
 /// The hyperbolic sine.
 #[inline(always)]
-pub fn sinh<S: Steps>(x: f64) -> f64 {
+pub fn sinh<S: Steps<N = f64>>(x: f64) -> f64 {
     let above = exp_m1::<S>(x.abs());
     (0.5 * (above + above / (above + 1.0))).copysign(x)
 }
 
 /// The hyperbolic cosine.
 #[inline(always)]
-pub fn cosh<S: Steps>(x: f64) -> f64 {
+pub fn cosh<S: Steps<N = f64>>(x: f64) -> f64 {
     let power = exp::<S>(x.abs());
     0.5 * (power + 1.0 / power)
 }
 
 /// The hyperbolic tangent, from e^2x; near 0, where that loses digits, from its series.
 #[inline(always)]
-pub fn tanh<S: Steps>(x: f64) -> f64 {
+pub fn tanh<S: Steps<N = f64>>(x: f64) -> f64 {
     let power = exp::<S>(x + x);
     let quotient = (power - 1.0) / (power + 1.0);
     let square = x * x;
@@ -320,7 +360,7 @@ pub fn tanh<S: Steps>(x: f64) -> f64 {
 /// Reduces an angle of at most [`TURNS`] by whole quarter turns. Returns the sine and the cosine of the remainder, and
 /// the number of quarter turns in the lowest bits.
 #[inline(always)]
-fn quarter<S: Steps>(x: f64) -> (f64, f64, u64) {
+fn quarter<S: Steps<N = f64>>(x: f64) -> (f64, f64, u64) {
     let rounded = x * FRAC_2_PI + ROUND;
     let turns = rounded - ROUND;
     let rest = ((x - turns * HALF_PI[0]) - turns * HALF_PI[1]) - turns * HALF_PI[2];
@@ -365,21 +405,21 @@ fn signed(value: f64, quarters: u64) -> f64 {
 
 /// The sine of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn sin<S: Steps>(x: f64) -> f64 {
+pub fn sin<S: Steps<N = f64>>(x: f64) -> f64 {
     let (sin, cos, quarters) = quarter::<S>(x);
     signed(if quarters & 1 == 0 { sin } else { cos }, quarters)
 }
 
 /// The cosine of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn cos<S: Steps>(x: f64) -> f64 {
+pub fn cos<S: Steps<N = f64>>(x: f64) -> f64 {
     let (sin, cos, quarters) = quarter::<S>(x);
     signed(if quarters & 1 == 0 { cos } else { sin }, quarters.wrapping_add(1))
 }
 
 /// The tangent of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn tan<S: Steps>(x: f64) -> f64 {
+pub fn tan<S: Steps<N = f64>>(x: f64) -> f64 {
     let (sin, cos, quarters) = quarter::<S>(x);
     let (above, below) = if quarters & 1 == 0 { (sin, cos) } else { (-cos, sin) };
     above / below
@@ -387,7 +427,7 @@ pub fn tan<S: Steps>(x: f64) -> f64 {
 
 /// The arctangent of `x`, from its series around 0, an eighth or a quarter of a turn, whichever is nearest.
 #[inline(always)]
-pub fn atan<S: Steps>(x: f64) -> f64 {
+pub fn atan<S: Steps<N = f64>>(x: f64) -> f64 {
     /// The tangents of one and of three sixteenths of a turn.
     const NEAR: [f64; 2] = [SQRT_2 - 1.0, SQRT_2 + 1.0];
     let size = x.abs();
@@ -426,7 +466,7 @@ pub fn atan<S: Steps>(x: f64) -> f64 {
 
 /// The angle of the point (`x`, `y`); both are widened `f32`s.
 #[inline(always)]
-pub fn atan2<S: Steps>(y: f64, x: f64) -> f64 {
+pub fn atan2<S: Steps<N = f64>>(y: f64, x: f64) -> f64 {
     let (across, up) = (x.abs(), y.abs());
     let steep = up > across;
     let (above, below) = if steep { (across, up) } else { (up, across) };
@@ -442,7 +482,7 @@ pub fn atan2<S: Steps>(y: f64, x: f64) -> f64 {
 
 /// The length of the vector (`x`, `y`); both are widened `f32`s, whose squares are exact.
 #[inline(always)]
-pub fn hypot<S: Steps>(x: f64, y: f64) -> f64 {
+pub fn hypot<S: Steps<N = f64>>(x: f64, y: f64) -> f64 {
     // The squares are exact, so it is one rounding either way.
     let size = S::fused(x, x, y * y).sqrt();
     if x.is_infinite() | y.is_infinite() { f64::INFINITY } else { size }
@@ -450,7 +490,7 @@ pub fn hypot<S: Steps>(x: f64, y: f64) -> f64 {
 
 /// The area tangent of a widened `f32`: half the logarithm of 1 + `t` for `t` = 2x / (1 - x).
 #[inline(always)]
-pub fn atanh<S: Steps>(x: f64) -> f64 {
+pub fn atanh<S: Steps<N = f64>>(x: f64) -> f64 {
     let size = x.abs();
     let t = (size + size) / (1.0 - size);
     let sum = 1.0 + t;
@@ -464,7 +504,7 @@ pub fn atanh<S: Steps>(x: f64) -> f64 {
 /// The inverse of the error function of a widened `f32`: the quantile function of the normal distribution by M. J.
 /// Wichura's algorithm AS 241, to 16 digits.
 #[inline(always)]
-pub fn erfinv<S: Steps>(y: f64) -> f64 {
+pub fn erfinv<S: Steps<N = f64>>(y: f64) -> f64 {
     let size = y.abs();
     let half = 0.5 * y;
     let square = 0.180_625 - half * half;
@@ -545,19 +585,19 @@ pub fn rest(a: f64, b: f64) -> f64 {
 
 /// The arcsine of `x`, a widened `f32`.
 #[inline(always)]
-pub fn asin<S: Steps>(x: f64) -> f64 {
+pub fn asin<S: Steps<N = f64>>(x: f64) -> f64 {
     atan::<S>(x / ((1.0 - x) * (1.0 + x)).sqrt())
 }
 
 /// The arccosine of `x`, a widened `f32`.
 #[inline(always)]
-pub fn acos<S: Steps>(x: f64) -> f64 {
+pub fn acos<S: Steps<N = f64>>(x: f64) -> f64 {
     2.0 * atan::<S>(((1.0 - x) / (1.0 + x)).sqrt())
 }
 
 /// `x` to the power of `y`, both widened `f32`s; `x` must be finite and nonzero, `y` finite.
 #[inline(always)]
-pub fn pow<S: Steps>(x: f64, y: f64) -> f64 {
+pub fn pow<S: Steps<N = f64>>(x: f64, y: f64) -> f64 {
     let size = exp::<S>(y * ln::<S>(x.abs()));
     let is_whole = |y: f64| y.floor() == y;
     let power = if is_whole(0.5 * y) { size } else { -size };
@@ -568,7 +608,7 @@ pub fn pow<S: Steps>(x: f64, y: f64) -> f64 {
 /// The complementary error function for a non-negative `size`: e^-x² times a function of (x - 3) / (x + 3),
 /// approximated by a polynomial to 14 digits (fitted at Chebyshev points). Beyond the limit, it rounds to 0 in `f32`.
 #[inline(always)]
-fn complement<S: Steps>(size: f64) -> f64 {
+fn complement<S: Steps<N = f64>>(size: f64) -> f64 {
     const LIMIT: f64 = 10.5;
     let size = if size > LIMIT { LIMIT } else { size };
     let scaled = polynomial::<S, _>(
@@ -599,7 +639,7 @@ fn complement<S: Steps>(size: f64) -> f64 {
 
 /// The error function of a widened `f32`; near 0, from its series.
 #[inline(always)]
-pub fn erf<S: Steps>(x: f64) -> f64 {
+pub fn erf<S: Steps<N = f64>>(x: f64) -> f64 {
     // (-1)^k / (k! (2k + 1))
     let series = polynomial::<S, _>(
         x * x,
@@ -623,7 +663,7 @@ pub fn erf<S: Steps>(x: f64) -> f64 {
 
 /// The complementary error function of a widened `f32`.
 #[inline(always)]
-pub fn erfc<S: Steps>(x: f64) -> f64 {
+pub fn erfc<S: Steps<N = f64>>(x: f64) -> f64 {
     let tail = complement::<S>(x.abs());
     if x < 0.0 { 2.0 - tail } else { tail }
 }

@@ -40,11 +40,23 @@ macro_rules! loops {
         }
     )*};
 }
-loops! { exp exp2 exp_m1 ln log2 log10 ln_1p sinh cosh tanh sin cos tan asin acos atan atanh erf erfc erfinv }
+loops! { exp2 exp_m1 ln log2 log10 ln_1p sinh cosh tanh sin cos tan asin acos atan atanh erf erfc erfinv }
+
+/// Computes [`series::exp`] of every value.
+#[inline(never)]
+pub fn exp(values: &[f32], out: &mut [f32]) {
+    #[cfg(target_feature = "simd128")]
+    pairs::each(values, out, series::exp::<pairs::Steps>, series::exp::<Fused>);
+    #[cfg(not(target_feature = "simd128"))]
+    each(values, out, series::exp::<Plain>, series::exp::<Fused>);
+}
 
 /// Computes [`series::sigmoid`] of every value.
 #[inline(never)]
 pub fn sigmoid(values: &[f32], out: &mut [f32]) {
+    #[cfg(target_feature = "simd128")]
+    pairs::each(values, out, |x| series::exp::<pairs::Steps>(-x), |x| series::exp::<Fused>(-x));
+    #[cfg(not(target_feature = "simd128"))]
     each(values, out, |x| series::exp::<Plain>(-x), |x| series::exp::<Fused>(-x));
     out.iter_mut().for_each(|power| *power = 1.0 / (1.0 + *power));
 }
@@ -52,11 +64,173 @@ pub fn sigmoid(values: &[f32], out: &mut [f32]) {
 /// Adds rows of numbers to `sums`, lane by lane. `rows` holds rows of 32 numbers, as `sums` does.
 #[inline(never)]
 pub fn add_rows(sums: &mut [f32; 32], rows: &[[f32; 32]]) {
-    let mut lanes = *sums;
+    #[cfg(target_feature = "simd128")]
+    return pairs::add_rows(sums, rows);
+    #[cfg(not(target_feature = "simd128"))]
     for row in rows {
-        lanes.iter_mut().zip(row).for_each(|(lane, number)| *lane += number);
+        sums.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
     }
-    *sums = lanes;
+}
+
+/// Two doubles in a vector of WebAssembly.
+#[cfg(target_feature = "simd128")]
+mod pairs {
+    use super::GROUP;
+    use super::series::{self, EXTRA, Lanes, MARGIN};
+    use std::arch::wasm32::*;
+    use std::ops::{Add, Div, Mul, Neg, Sub};
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Pair(v128);
+
+    macro_rules! operators {
+        ($($operator:ident $method:ident $instruction:ident;)*) => {$(
+            impl $operator for Pair {
+                type Output = Pair;
+                #[inline(always)]
+                fn $method(self, other: Pair) -> Pair {
+                    Pair($instruction(self.0, other.0))
+                }
+            }
+        )*};
+    }
+    operators! {
+        Add add f64x2_add;
+        Sub sub f64x2_sub;
+        Mul mul f64x2_mul;
+        Div div f64x2_div;
+    }
+
+    impl Neg for Pair {
+        type Output = Pair;
+        #[inline(always)]
+        fn neg(self) -> Pair {
+            Pair(f64x2_neg(self.0))
+        }
+    }
+
+    impl Lanes for Pair {
+        #[inline(always)]
+        fn of(number: f64) -> Pair {
+            Pair(f64x2_splat(number))
+        }
+        #[inline(always)]
+        fn within(self, limit: f64) -> Pair {
+            Pair(f64x2_pmax(f64x2_pmin(self.0, f64x2_splat(limit)), f64x2_splat(-limit)))
+        }
+        #[inline(always)]
+        fn times_power(self, rounded: Pair) -> Pair {
+            Pair(i64x2_add(self.0, i64x2_shl(rounded.0, 52)))
+        }
+    }
+
+    /// Plain steps for two numbers.
+    pub(super) struct Steps;
+
+    impl series::Steps for Steps {
+        type N = Pair;
+        const IN_FOURS: bool = true;
+        #[inline(always)]
+        fn fused(a: Pair, b: Pair, c: Pair) -> Pair {
+            a * b + c
+        }
+    }
+
+    /// Rounds four numbers to `f32`, and returns all bits of those that may round otherwise: [`series::is_doubtful`].
+    #[inline(always)]
+    fn rounded(low: Pair, high: Pair) -> (v128, v128) {
+        const MOST: u32 = EXTRA as u32 - 1;
+        const FROM_MIDDLE: u32 = (EXTRA / 2 - MARGIN) as u32;
+        let singles = |pair: Pair| f32x4_demote_f64x2_zero(pair.0);
+        let rounded = i32x4_shuffle::<0, 1, 4, 5>(singles(low), singles(high));
+        // What an f32 lacks is in the lower halves of the doubles.
+        let halves = i32x4_shuffle::<0, 2, 4, 6>(low.0, high.0);
+        let from_middle = v128_and(i32x4_sub(halves, u32x4_splat(FROM_MIDDLE)), u32x4_splat(MOST));
+        let is_near = u32x4_lt(from_middle, u32x4_splat(2 * MARGIN as u32));
+        let is_small = f32x4_le(f32x4_abs(rounded), f32x4_splat(f32::MIN_POSITIVE));
+        (rounded, v128_or(is_near, is_small))
+    }
+
+    /// Like the loop for single numbers.
+    #[inline(always)]
+    pub(super) fn each(values: &[f32], out: &mut [f32], plain: impl Fn(Pair) -> Pair, fused: impl Fn(f64) -> f64) {
+        let (groups, rest) = values.as_chunks::<GROUP>();
+        let (outs, out_rest) = out.as_chunks_mut::<GROUP>();
+        for (out, group) in outs.iter_mut().zip(groups) {
+            let mut any = u32x4_splat(0);
+            for (out, &[a, b, c, d]) in out.as_chunks_mut::<4>().0.iter_mut().zip(group.as_chunks::<4>().0) {
+                let pair = |a: f32, b: f32| plain(Pair(f64x2(f64::from(a), f64::from(b))));
+                let (rounded, doubtful) = rounded(pair(a, b), pair(c, d));
+                any = v128_or(any, doubtful);
+                *out = numbers(rounded);
+            }
+            if v128_any_true(any) {
+                exactly(group, out, &fused);
+            }
+        }
+        exactly(rest, out_rest, &fused);
+    }
+
+    #[inline(always)]
+    fn vector([a, b, c, d]: [f32; 4]) -> v128 {
+        f32x4(a, b, c, d)
+    }
+
+    #[inline(always)]
+    fn numbers(vector: v128) -> [f32; 4] {
+        [
+            f32x4_extract_lane::<0>(vector),
+            f32x4_extract_lane::<1>(vector),
+            f32x4_extract_lane::<2>(vector),
+            f32x4_extract_lane::<3>(vector),
+        ]
+    }
+
+    #[inline(always)]
+    pub(super) fn add(sums: &mut [f32], row: &[f32]) {
+        let (fours, rest) = row.as_chunks::<4>();
+        for (sums, four) in sums.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+            *sums = numbers(f32x4_add(vector(*sums), vector(*four)));
+        }
+        sums.iter_mut().skip(4 * fours.len()).zip(rest).for_each(|(sum, number)| *sum += number);
+    }
+
+    /// Adds rows lane by lane, with the sums in vectors.
+    #[inline(always)]
+    pub(super) fn add_rows(sums: &mut [f32; 32], rows: &[[f32; 32]]) {
+        let vectors = |numbers: &[f32; 32]| {
+            let (fours, _) = numbers.as_chunks::<4>();
+            std::array::from_fn::<_, 8, _>(|k| vector(fours[k]))
+        };
+        let mut lanes = vectors(sums);
+        for row in rows {
+            let row = vectors(row);
+            for (lane, number) in lanes.iter_mut().zip(row) {
+                *lane = f32x4_add(*lane, number);
+            }
+        }
+        for (four, lane) in sums.as_chunks_mut::<4>().0.iter_mut().zip(lanes) {
+            *four = numbers(lane);
+        }
+    }
+
+    /// Computes a function of every value with fused steps, which are calls here.
+    #[cold]
+    #[inline(never)]
+    fn exactly(values: &[f32], out: &mut [f32], fused: &impl Fn(f64) -> f64) {
+        for (out, &value) in out.iter_mut().zip(values) {
+            *out = fused(f64::from(value)) as f32;
+        }
+    }
+}
+
+/// Adds a row of numbers to `sums`.
+#[inline(never)]
+pub fn add(sums: &mut [f32], row: &[f32]) {
+    #[cfg(target_feature = "simd128")]
+    pairs::add(sums, row);
+    #[cfg(not(target_feature = "simd128"))]
+    sums.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
 }
 
 #[cfg(test)]
@@ -90,6 +264,11 @@ mod tests {
         let rows: Vec<[f32; 32]> = (0..7).map(|i| std::array::from_fn(|k| 0.1 + i as f32 * k as f32)).collect();
         let mut sums = [1.5; 32];
         add_rows(&mut sums, &rows);
+        for length in 0..=32 {
+            let mut one = [1.5; 32];
+            rows.iter().for_each(|row| add(&mut one, &row[..length]));
+            assert_eq!((&one[..length], one[length..].iter().all(|sum| *sum == 1.5)), (&sums[..length], true));
+        }
         for (k, sum) in sums.into_iter().enumerate() {
             assert_eq!(sum, rows.iter().fold(1.5, |total, row| total + row[k]));
         }

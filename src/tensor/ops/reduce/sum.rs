@@ -474,6 +474,11 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
     }
 }
 
+/// Adds rows of `f32`. Returns whether that is what they are.
+fn add_singles<C: Number>(sums: &mut [C], rows: [&[C]; ROWS]) -> bool {
+    rows.into_iter().all(|row| C::as_singles(row, sums).map(|(row, sums)| singles::add(sums, row)).is_some())
+}
+
 /// Adjacent columns, one row per step. Rows are `stride` apart.
 struct AdjacentColumns<'m, S> {
     cells: &'m [S],
@@ -506,6 +511,9 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
             let rows: [_; ROWS] = array::from_fn(|k| S::as_computed(self.row(i + k)));
             match rows {
                 [Some(a), Some(b), Some(c), Some(d)] if end - i == ROWS => {
+                    if cfg!(target_family = "wasm") && add_singles(sums, [a, b, c, d]) {
+                        continue;
+                    }
                     let rows = a.iter().zip(b).zip(c.iter().zip(d));
                     sums.iter_mut().zip(rows).for_each(|(sum, ((&a, &b), (&c, &d)))| *sum = *sum + a + b + c + d);
                 }
