@@ -2,13 +2,11 @@
 //! Their errors are far below half a unit in the last place of an `f32`; results are correctly rounded except for rare
 //! ties. `f64` uses the system's functions. Independent of tensors.
 
+use super::lanes::{Lanes, ROUND};
 use std::f64::consts::{
     FRAC_1_SQRT_2, FRAC_2_PI, FRAC_2_SQRT_PI, FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, LOG10_E, PI, SQRT_2,
 };
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// Adding this rounds a double below 2^51 to an integer, which ends up in the lowest bits of the sum.
-const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 /// The leading bits of ln 2, few enough for their multiples by an exponent to be exact, and the rest.
 const LN_2_HIGH: f64 = f64::from_bits(LN_2.to_bits() & !0xFFFF_FFFF);
 const LN_2_LOW: f64 = 4.749_325_039_031_672_6e-7;
@@ -21,33 +19,6 @@ const HALF_PI: [f64; 3] = [
 ];
 /// The largest angle for which [`sin`], [`cos`] and [`tan`] can count the quarter turns.
 pub const TURNS: f64 = (1 << 20) as f64;
-
-/// The numbers that a function computes with: one, or several side by side.
-pub trait Lanes:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
-{
-    fn of(number: f64) -> Self;
-    /// Clamps to ±`limit`. Keeps NaN.
-    fn within(self, limit: f64) -> Self;
-    /// Multiplies by 2^n, where n is in the lowest bits of `rounded`, by adding n to the exponent. Returns zero for NaN.
-    fn times_power(self, rounded: Self) -> Self;
-}
-
-impl Lanes for f64 {
-    #[inline(always)]
-    fn of(number: f64) -> f64 {
-        number
-    }
-    #[inline(always)]
-    fn within(self, limit: f64) -> f64 {
-        let x = if self > limit { limit } else { self };
-        if x < -limit { -limit } else { x }
-    }
-    #[inline(always)]
-    fn times_power(self, rounded: f64) -> f64 {
-        f64::from_bits(self.to_bits().wrapping_add(rounded.to_bits() << 52))
-    }
-}
 
 /// How a product and a sum become one step, and for which numbers.
 pub trait Steps {
@@ -98,34 +69,6 @@ fn checked(value: f64, fused: impl Fn() -> f64) -> f64 {
     if is_doubtful(value) { exactly(fused) } else { value }
 }
 
-/// Like [`checked`], for several numbers at once: one branch for all of them, so that the loop has vectors.
-#[inline(always)]
-pub(crate) fn all_checked<const N: usize>(
-    numbers: [f64; N],
-    plain: impl Fn(f64) -> f64,
-    fused: impl Fn(f64) -> f64,
-) -> [f64; N] {
-    #[cold]
-    #[inline(never)]
-    fn exactly<const N: usize>(numbers: &[f64; N], values: &mut [f64; N], fused: impl Fn(f64) -> f64) {
-        for (value, &number) in values.iter_mut().zip(numbers) {
-            if is_doubtful(*value) {
-                *value = fused(number);
-            }
-        }
-    }
-    let mut values = numbers;
-    let mut any = false;
-    for value in &mut values {
-        *value = plain(*value);
-        any |= is_doubtful(*value);
-    }
-    if any {
-        exactly(&numbers, &mut values, fused);
-    }
-    values
-}
-
 /// The units of a double's last place by which plain and fused steps may be apart.
 pub(crate) const MARGIN: i64 = 1 << 12;
 /// The units of a double's last place in one of an `f32`.
@@ -134,7 +77,7 @@ pub(crate) const EXTRA: i64 = 1 << 29;
 /// Returns whether a number a little away from `value` may round to another `f32`: near the middle of two, or where they
 /// are farther apart than elsewhere. Plain and fused steps are at most some hundred units of a double's last place apart.
 #[inline(always)]
-pub(crate) fn is_doubtful(value: f64) -> bool {
+fn is_doubtful(value: f64) -> bool {
     // Signed, because the vectors of WebAssembly compare no unsigned numbers of 64 bits.
     let from_middle = value.to_bits().cast_signed().wrapping_add(MARGIN - EXTRA / 2) & (EXTRA - 1);
     (from_middle < 2 * MARGIN) | (value.abs() < f64::from(f32::MIN_POSITIVE))
@@ -194,8 +137,8 @@ fn power_less_one<S: Steps>(x: S::N) -> S::N {
 #[inline(always)]
 fn halvings<S: Steps>(x: S::N) -> (S::N, S::N) {
     let of = S::N::of;
-    let rounded = x * of(LOG2_E) + of(ROUND);
-    let power = rounded - of(ROUND);
+    let rounded = x * LOG2_E + ROUND;
+    let power = rounded - ROUND;
     (rounded, S::fused(-power, of(LN_2_LOW), S::fused(-power, of(LN_2_HIGH), x)))
 }
 
@@ -203,7 +146,7 @@ fn halvings<S: Steps>(x: S::N) -> (S::N, S::N) {
 #[inline(always)]
 pub fn exp<S: Steps>(x: S::N) -> S::N {
     let (rounded, rest) = halvings::<S>(x.within(FAR));
-    (power_less_one::<S>(rest) + S::N::of(1.0)).times_power(rounded)
+    (power_less_one::<S>(rest) + 1.0).times_power(rounded)
 }
 
 /// Computes e^x in single precision with the steps of the Sleef library, which PyTorch's vectors call.
@@ -262,7 +205,7 @@ pub fn ln_single(x: f32) -> f32 {
 
 /// Computes 2^x.
 #[inline(always)]
-pub fn exp2<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn exp2<S: Steps>(x: S::N) -> S::N {
     let x = x.within(FAR);
     let rounded = x + ROUND;
     (power_less_one::<S>((x - (rounded - ROUND)) * LN_2) + 1.0).times_power(rounded)
@@ -270,23 +213,21 @@ pub fn exp2<S: Steps<N = f64>>(x: f64) -> f64 {
 
 /// Computes e^x - 1 without losing digits around 0.
 #[inline(always)]
-pub fn exp_m1<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn exp_m1<S: Steps>(x: S::N) -> S::N {
     let (rounded, rest) = halvings::<S>(x.within(FAR));
-    let scale = 1.0.times_power(rounded);
+    let scale = S::N::of(1.0).times_power(rounded);
     (power_less_one::<S>(rest) * scale + (scale - 1.0)).copysign(x)
 }
 
 /// The natural logarithm of a positive, normal double. With x = m 2^n and m in [√½, √2), it is n ln 2 plus twice the
 /// area tangent of (m - 1) / (m + 1). `less_one` computes m - 1 from m and n.
 #[inline(always)]
-fn logarithm<S: Steps<N = f64>>(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f64 {
-    const MANTISSA: u64 = (1 << 52) - 1;
-    let mantissa = f64::from_bits((x.to_bits() & MANTISSA) | 1.0f64.to_bits());
-    let large = mantissa > SQRT_2;
-    let mantissa = if large { mantissa * 0.5 } else { mantissa };
-    // With the biased exponent in the lowest bits of a double, a subtraction converts it to a number.
-    let exponent = f64::from_bits((x.to_bits() >> 52) | ROUND.to_bits()) - ROUND;
-    let exponent = exponent - if large { 1022.0 } else { 1023.0 };
+fn logarithm<S: Steps>(x: S::N, less_one: impl Fn(S::N, S::N) -> S::N) -> S::N {
+    let of = S::N::of;
+    let (mantissa, exponent) = x.parts();
+    let large = of(SQRT_2).less(mantissa);
+    let mantissa = S::N::pick(large, mantissa * 0.5, mantissa);
+    let exponent = exponent - S::N::pick(large, of(1022.0), of(1023.0));
     let tangent = less_one(mantissa, exponent) / (mantissa + 1.0);
     let square = tangent * tangent;
     // 2 / (2k + 1)
@@ -295,35 +236,36 @@ fn logarithm<S: Steps<N = f64>>(x: f64, less_one: impl Fn(f64, f64) -> f64) -> f
         [2.0, 2.0 / 3.0, 2.0 / 5.0, 2.0 / 7.0, 2.0 / 9.0, 2.0 / 11.0, 2.0 / 13.0, 2.0 / 15.0, 2.0 / 17.0, 2.0 / 19.0],
     );
     let value = exponent * LN_2 + tangent * series;
-    let value = if x == f64::INFINITY { x } else { value };
-    let value = if x == 0.0 { f64::NEG_INFINITY } else { value };
+    let value = S::N::pick(x.equals(of(f64::INFINITY)), x, value);
+    let value = S::N::pick(x.equals(of(0.0)), of(f64::NEG_INFINITY), value);
     // Negative numbers have no logarithm; NaN fails the comparison too.
-    if x >= 0.0 { value } else { f64::NAN }
+    S::N::pick(of(0.0).at_most(x), value, of(f64::NAN))
 }
 
 /// The natural logarithm of a widened `f32`.
 #[inline(always)]
-pub fn ln<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn ln<S: Steps>(x: S::N) -> S::N {
     logarithm::<S>(x, |mantissa, _| mantissa - 1.0)
 }
 
 /// The base-2 logarithm of a widened `f32`.
 #[inline(always)]
-pub fn log2<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn log2<S: Steps>(x: S::N) -> S::N {
     ln::<S>(x) * LOG2_E
 }
 
 /// The base-10 logarithm of a widened `f32`.
 #[inline(always)]
-pub fn log10<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn log10<S: Steps>(x: S::N) -> S::N {
     ln::<S>(x) * LOG10_E
 }
 
 /// The natural logarithm of 1 + `x`; `x` is a widened `f32`.
 #[inline(always)]
-pub fn ln_1p<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn ln_1p<S: Steps>(x: S::N) -> S::N {
     // Near 1, use `x` itself, because the sum has lost digits.
-    logarithm::<S>(1.0 + x, |mantissa, exponent| if exponent == 0.0 { x } else { mantissa - 1.0 }).copysign(x)
+    let less_one = |mantissa: S::N, exponent: S::N| S::N::pick(exponent.equals(S::N::of(0.0)), x, mantissa - 1.0);
+    logarithm::<S>(x + 1.0, less_one).copysign(x)
 }
 
 /// The logistic function, with every step rounded to `f32`. It checks its own steps, whichever it is called for.
@@ -335,32 +277,32 @@ pub fn sigmoid<S: Steps<N = f64>>(x: f64) -> f64 {
 
 /// The hyperbolic sine.
 #[inline(always)]
-pub fn sinh<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn sinh<S: Steps>(x: S::N) -> S::N {
     let above = exp_m1::<S>(x.abs());
-    (0.5 * (above + above / (above + 1.0))).copysign(x)
+    ((above + above / (above + 1.0)) * 0.5).copysign(x)
 }
 
 /// The hyperbolic cosine.
 #[inline(always)]
-pub fn cosh<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn cosh<S: Steps>(x: S::N) -> S::N {
     let power = exp::<S>(x.abs());
-    0.5 * (power + 1.0 / power)
+    (power + S::N::of(1.0) / power) * 0.5
 }
 
 /// The hyperbolic tangent, from e^2x; near 0, where that loses digits, from its series.
 #[inline(always)]
-pub fn tanh<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn tanh<S: Steps>(x: S::N) -> S::N {
     let power = exp::<S>(x + x);
     let quotient = (power - 1.0) / (power + 1.0);
     let square = x * x;
     let series = x * polynomial::<S, _>(square, [1.0, -1.0 / 3.0, 2.0 / 15.0, -17.0 / 315.0, 62.0 / 2835.0]);
-    if square < 1e-3 { series } else { quotient }
+    S::N::pick(square.less(S::N::of(1e-3)), series, quotient)
 }
 
 /// Reduces an angle of at most [`TURNS`] by whole quarter turns. Returns the sine and the cosine of the remainder, and
-/// the number of quarter turns in the lowest bits.
+/// the number of quarter turns in the lowest bits of a double.
 #[inline(always)]
-fn quarter<S: Steps<N = f64>>(x: f64) -> (f64, f64, u64) {
+fn quarter<S: Steps>(x: S::N) -> (S::N, S::N, S::N) {
     let rounded = x * FRAC_2_PI + ROUND;
     let turns = rounded - ROUND;
     let rest = ((x - turns * HALF_PI[0]) - turns * HALF_PI[1]) - turns * HALF_PI[2];
@@ -394,47 +336,45 @@ fn quarter<S: Steps<N = f64>>(x: f64) -> (f64, f64, u64) {
             1.0 / 20_922_789_888_000.0,
         ],
     );
-    (rest * sin, cos, rounded.to_bits())
-}
-
-/// Flips the sign of `value` if bit 1 of the number of quarter turns is set.
-#[inline(always)]
-fn signed(value: f64, quarters: u64) -> f64 {
-    f64::from_bits(value.to_bits() ^ ((quarters & 2) << 62))
+    (rest * sin, cos, rounded)
 }
 
 /// The sine of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn sin<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn sin<S: Steps>(x: S::N) -> S::N {
     let (sin, cos, quarters) = quarter::<S>(x);
-    signed(if quarters & 1 == 0 { sin } else { cos }, quarters)
+    S::N::pick(quarters.is_odd(), cos, sin).turned(quarters, 0)
 }
 
 /// The cosine of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn cos<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn cos<S: Steps>(x: S::N) -> S::N {
     let (sin, cos, quarters) = quarter::<S>(x);
-    signed(if quarters & 1 == 0 { cos } else { sin }, quarters.wrapping_add(1))
+    S::N::pick(quarters.is_odd(), sin, cos).turned(quarters, 1)
 }
 
 /// The tangent of an angle of at most [`TURNS`].
 #[inline(always)]
-pub fn tan<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn tan<S: Steps>(x: S::N) -> S::N {
     let (sin, cos, quarters) = quarter::<S>(x);
-    let (above, below) = if quarters & 1 == 0 { (sin, cos) } else { (-cos, sin) };
-    above / below
+    let is_odd = quarters.is_odd();
+    S::N::pick(is_odd, -cos, sin) / S::N::pick(is_odd, sin, cos)
 }
 
 /// The arctangent of `x`, from its series around 0, an eighth or a quarter of a turn, whichever is nearest.
 #[inline(always)]
-pub fn atan<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn atan<S: Steps>(x: S::N) -> S::N {
     /// The tangents of one and of three sixteenths of a turn.
     const NEAR: [f64; 2] = [SQRT_2 - 1.0, SQRT_2 + 1.0];
     let size = x.abs();
-    let (above, below) = if size > NEAR[0] { (size - 1.0, size + 1.0) } else { (size, 1.0) };
-    let (above, below) = if size > NEAR[1] { (-1.0, size) } else { (above, below) };
-    let middle = if size > NEAR[0] { FRAC_PI_4 } else { 0.0 };
-    let middle = if size > NEAR[1] { FRAC_PI_2 } else { middle };
+    let of = S::N::of;
+    let (eighth, quarter) = (of(NEAR[0]).less(size), of(NEAR[1]).less(size));
+    let near = |nought: S::N, at_eighth: S::N, at_quarter: S::N| {
+        S::N::pick(quarter, at_quarter, S::N::pick(eighth, at_eighth, nought))
+    };
+    let above = near(size, size - 1.0, of(-1.0));
+    let below = near(of(1.0), size + 1.0, size);
+    let middle = near(of(0.0), of(FRAC_PI_4), of(FRAC_PI_2));
     let tangent = above / below;
     // (-1)^k / (2k + 1)
     let series = polynomial::<S, _>(
@@ -490,24 +430,27 @@ pub fn hypot<S: Steps<N = f64>>(x: f64, y: f64) -> f64 {
 
 /// The area tangent of a widened `f32`: half the logarithm of 1 + `t` for `t` = 2x / (1 - x).
 #[inline(always)]
-pub fn atanh<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn atanh<S: Steps>(x: S::N) -> S::N {
+    let of = S::N::of;
     let size = x.abs();
-    let t = (size + size) / (1.0 - size);
-    let sum = 1.0 + t;
+    let t = (size + size) / (of(1.0) - size);
+    let sum = t + 1.0;
     // What the sum has lost counts if the logarithm is small.
-    let lost = if t < 8.0 { (t - (sum - 1.0)) / sum } else { 0.0 };
-    let logarithm = logarithm::<S>(sum, |mantissa, exponent| if exponent == 0.0 { t } else { mantissa - 1.0 });
-    let lost = if sum < SQRT_2 { 0.0 } else { lost };
-    (0.5 * (logarithm + lost)).copysign(x)
+    let lost = S::N::pick(t.less(of(8.0)), (t - (sum - 1.0)) / sum, of(0.0));
+    let less_one = |mantissa: S::N, exponent: S::N| S::N::pick(exponent.equals(of(0.0)), t, mantissa - 1.0);
+    let logarithm = logarithm::<S>(sum, less_one);
+    let lost = S::N::pick(sum.less(of(SQRT_2)), of(0.0), lost);
+    ((logarithm + lost) * 0.5).copysign(x)
 }
 
 /// The inverse of the error function of a widened `f32`: the quantile function of the normal distribution by M. J.
 /// Wichura's algorithm AS 241, to 16 digits.
 #[inline(always)]
-pub fn erfinv<S: Steps<N = f64>>(y: f64) -> f64 {
+pub fn erfinv<S: Steps>(y: S::N) -> S::N {
     let size = y.abs();
-    let half = 0.5 * y;
-    let square = 0.180_625 - half * half;
+    let of = S::N::of;
+    let half = y * 0.5;
+    let square = of(0.180_625) - half * half;
     let above = polynomial::<S, _>(
         square,
         [
@@ -536,7 +479,7 @@ pub fn erfinv<S: Steps<N = f64>>(y: f64) -> f64 {
     );
     let middle = half * above / below;
     // 1 - size is exact.
-    let distance = (-ln::<S>(0.5 * (1.0 - size))).sqrt() - 1.6;
+    let distance = (-ln::<S>((of(1.0) - size) * 0.5)).sqrt() - 1.6;
     let above = polynomial::<S, _>(
         distance,
         [
@@ -564,9 +507,9 @@ pub fn erfinv<S: Steps<N = f64>>(y: f64) -> f64 {
         ],
     );
     let tail = (above / below).copysign(y);
-    let quantile = FRAC_1_SQRT_2 * if size <= 0.85 { middle } else { tail };
-    let quantile = if size == 1.0 { f64::INFINITY.copysign(y) } else { quantile };
-    if size <= 1.0 { quantile } else { f64::NAN }
+    let quantile = S::N::pick(size.at_most(of(0.85)), middle, tail) * FRAC_1_SQRT_2;
+    let quantile = S::N::pick(size.equals(of(1.0)), of(f64::INFINITY).copysign(y), quantile);
+    S::N::pick(size.at_most(of(1.0)), quantile, of(f64::NAN))
 }
 
 /// Quotients up to this size have few enough digits for [`rest`].
@@ -585,14 +528,14 @@ pub fn rest(a: f64, b: f64) -> f64 {
 
 /// The arcsine of `x`, a widened `f32`.
 #[inline(always)]
-pub fn asin<S: Steps<N = f64>>(x: f64) -> f64 {
-    atan::<S>(x / ((1.0 - x) * (1.0 + x)).sqrt())
+pub fn asin<S: Steps>(x: S::N) -> S::N {
+    atan::<S>(x / ((S::N::of(1.0) - x) * (x + 1.0)).sqrt())
 }
 
 /// The arccosine of `x`, a widened `f32`.
 #[inline(always)]
-pub fn acos<S: Steps<N = f64>>(x: f64) -> f64 {
-    2.0 * atan::<S>(((1.0 - x) / (1.0 + x)).sqrt())
+pub fn acos<S: Steps>(x: S::N) -> S::N {
+    atan::<S>(((S::N::of(1.0) - x) / (x + 1.0)).sqrt()) * 2.0
 }
 
 /// `x` to the power of `y`, both widened `f32`s; `x` must be finite and nonzero, `y` finite.
@@ -608,9 +551,10 @@ pub fn pow<S: Steps<N = f64>>(x: f64, y: f64) -> f64 {
 /// The complementary error function for a non-negative `size`: e^-x² times a function of (x - 3) / (x + 3),
 /// approximated by a polynomial to 14 digits (fitted at Chebyshev points). Beyond the limit, it rounds to 0 in `f32`.
 #[inline(always)]
-fn complement<S: Steps<N = f64>>(size: f64) -> f64 {
+fn complement<S: Steps>(size: S::N) -> S::N {
     const LIMIT: f64 = 10.5;
-    let size = if size > LIMIT { LIMIT } else { size };
+    let limit = S::N::of(LIMIT);
+    let size = S::N::pick(limit.less(size), limit, size);
     let scaled = polynomial::<S, _>(
         (size - 3.0) / (size + 3.0),
         [
@@ -639,7 +583,7 @@ fn complement<S: Steps<N = f64>>(size: f64) -> f64 {
 
 /// The error function of a widened `f32`; near 0, from its series.
 #[inline(always)]
-pub fn erf<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn erf<S: Steps>(x: S::N) -> S::N {
     // (-1)^k / (k! (2k + 1))
     let series = polynomial::<S, _>(
         x * x,
@@ -657,15 +601,16 @@ pub fn erf<S: Steps<N = f64>>(x: f64) -> f64 {
         ],
     );
     let size = x.abs();
-    let value = if size < 0.5 { size * FRAC_2_SQRT_PI * series } else { 1.0 - complement::<S>(size) };
-    value.copysign(x)
+    let of = S::N::of;
+    let far = of(1.0) - complement::<S>(size);
+    S::N::pick(size.less(of(0.5)), size * FRAC_2_SQRT_PI * series, far).copysign(x)
 }
 
 /// The complementary error function of a widened `f32`.
 #[inline(always)]
-pub fn erfc<S: Steps<N = f64>>(x: f64) -> f64 {
+pub fn erfc<S: Steps>(x: S::N) -> S::N {
     let tail = complement::<S>(x.abs());
-    if x < 0.0 { 2.0 - tail } else { tail }
+    S::N::pick(x.less(S::N::of(0.0)), S::N::of(2.0) - tail, tail)
 }
 
 #[cfg(test)]

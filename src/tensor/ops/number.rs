@@ -20,7 +20,8 @@ pub trait Number: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + '
     fn negate(self) -> Self;
     /// Returns whether the number is nonzero; NaN is.
     fn truth(self) -> bool;
-    /// Returns the slices as what they are if this is `f32`: some loops over `f32` have a form of their own.
+    /// Returns the slices as what they are if this is `f32`, whose loops have a form of their own on a page.
+    #[cfg(target_feature = "simd128")]
     fn as_singles<'s>(_from: &'s [Self], _to: &'s mut [Self]) -> Option<(&'s [f32], &'s mut [f32])> {
         None
     }
@@ -221,6 +222,7 @@ stored_as_computed! {
 macro_rules! reals {
     ($($t:ty: $wide:ty, $as_singles:expr;)*) => {$(
         impl Number for $t {
+            #[cfg(target_feature = "simd128")]
             #[inline(always)]
             fn as_singles<'s>(from: &'s [$t], to: &'s mut [$t]) -> Option<(&'s [f32], &'s mut [f32])> {
                 $as_singles(from, to)

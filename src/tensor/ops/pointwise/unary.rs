@@ -17,6 +17,7 @@ use crate::ops::{doubles, special};
 use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{DType, Layout, Result, Scalar, View};
 use elementary::series::{self, Fused, Plain, to_single};
+#[cfg(target_feature = "simd128")]
 use elementary::singles;
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -54,6 +55,7 @@ trait Series<T>: Function<T> {
     /// The computation is valid up to this magnitude; other numbers go through `function`. `None` if there is no limit.
     const LIMIT: Option<f64>;
     /// The loop over `f32` for WebAssembly.
+    #[cfg(target_feature = "simd128")]
     const SINGLES: fn(&[f32], &mut [f32]);
     fn function(x: f64) -> f64;
 }
@@ -109,10 +111,13 @@ macro_rules! by_function {
 }
 
 fn map_series<T: Real, F: Series<T>>(values: &[T], out: &mut [T]) {
+    #[cfg(target_feature = "simd128")]
     match T::as_singles(values, out) {
-        Some((values, out)) if cfg!(target_family = "wasm") => (F::SINGLES)(values, out),
-        _ => map_function::<T, F>(values, out),
+        Some((values, out)) => (F::SINGLES)(values, out),
+        None => map_function::<T, F>(values, out),
     }
+    #[cfg(not(target_feature = "simd128"))]
+    map_function::<T, F>(values, out);
     let Some(limit) = F::LIMIT else { return };
     let is_far = |value: T| (value.as_f64().abs() > limit) | value.is_nan();
     if vectorised(|| values.iter().fold(false, |any, &v| any | is_far(v))) {
@@ -137,6 +142,7 @@ macro_rules! by_series {
         struct Row;
         impl<T: Real> Series<T> for Row {
             const LIMIT: Option<f64> = if is_single::<T>() { $limit } else { $double_limit };
+            #[cfg(target_feature = "simd128")]
             const SINGLES: fn(&[f32], &mut [f32]) = singles::$series;
             fn function(x: f64) -> f64 {
                 $function(x)

@@ -7,12 +7,15 @@ use super::{Reduction, aligned, resolved};
 use crate::bail;
 use crate::memory::{get, set};
 use crate::ops::copy::{cast, copy_into};
-use crate::ops::number::{Number, Stored};
+#[cfg(target_feature = "simd128")]
+use crate::ops::number::Number;
+use crate::ops::number::Stored;
 use crate::ops::pointwise::{Output, check_kernel, classes, div};
 use crate::ops::promote::Operand;
 use crate::parallel::{self, Kernel, vectorised_kernel};
 use crate::thresholds::{BATCH, FAR, LONG_SUM, PIECE, RESULTS};
 use crate::{DType, Layout, Result, Scalar, View, interrupt};
+#[cfg(target_feature = "simd128")]
 use elementary::singles;
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -459,8 +462,8 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
         for fours in self.fours.get(steps).unwrap_or_default().chunks(TOGETHER) {
             let values =
                 as_compute_type(fours.as_flattened().as_flattened(), room.as_flattened_mut().as_flattened_mut());
-            if cfg!(target_family = "wasm")
-                && W == V
+            #[cfg(target_feature = "simd128")]
+            if W == V
                 && let Some((values, sums)) = S::Compute::as_singles(values, sums.as_flattened_mut())
                 && let Ok(sums) = sums.try_into()
             {
@@ -475,6 +478,7 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
 }
 
 /// Adds rows of `f32`. Returns whether that is what they are.
+#[cfg(target_feature = "simd128")]
 fn add_singles<C: Number>(sums: &mut [C], rows: [&[C]; ROWS]) -> bool {
     rows.into_iter().all(|row| C::as_singles(row, sums).map(|(row, sums)| singles::add(sums, row)).is_some())
 }
@@ -511,7 +515,8 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
             let rows: [_; ROWS] = array::from_fn(|k| S::as_computed(self.row(i + k)));
             match rows {
                 [Some(a), Some(b), Some(c), Some(d)] if end - i == ROWS => {
-                    if cfg!(target_family = "wasm") && add_singles(sums, [a, b, c, d]) {
+                    #[cfg(target_feature = "simd128")]
+                    if add_singles(sums, [a, b, c, d]) {
                         continue;
                     }
                     let rows = a.iter().zip(b).zip(c.iter().zip(d));
