@@ -311,7 +311,7 @@ struct Quiz {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// Ask so many questions
+    /// Ask NUMBER questions
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=500))]
     count: Option<u16>,
 

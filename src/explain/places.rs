@@ -38,8 +38,8 @@ impl Places {
         }
     }
 
-    /// Returns the cells of `cell` bytes that some elements fill. `start` is the number of bytes before their storage.
-    /// `cell` must divide the elements and every distance, as [`cell_of`] does.
+    /// Returns the cells that some elements fill. A cell has `cell` bytes, which must divide the size of an element and every
+    /// stride, as [`cell_of`] does. `start` is the number of bytes before the storage of the elements.
     pub(super) fn of(shown: &Shown, start: i64, cell: i64) -> Places {
         let (layout, _) = upward(&shown.layout);
         let first = layout.offset.saturating_add(start) / cell;

@@ -1,6 +1,5 @@
-//! A memory to turn: the size, strides, offset and dtype of a tensor or an array, changed by hand over its real storage.
-//! A change that would leave the storage is refused with the reason. Evaluates nothing, and writes only the bytes that it
-//! is told to.
+//! Changes the size, strides, offset and dtype of a tensor or an array by hand, over its real storage. A change that would
+//! reach beyond the storage is refused, with the reason. Evaluates nothing, and writes only the bytes it is told to.
 
 mod code;
 mod draw;

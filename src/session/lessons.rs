@@ -76,7 +76,7 @@ pub struct Exercise {
     pub task: Vec<PagePart>,
     /// Code to run first.
     pub given: String,
-    /// The same names with other data, on which an answer is tried again. Empty if there are none.
+    /// Code that gives the same variables other data. An answer has to hold on both. Empty if there is none.
     pub second: String,
     /// An expression that is true when the exercise is done. `answer` is the value of the last input.
     pub check: String,

@@ -120,7 +120,9 @@ fn followed(value: &Value, function: &str) -> Result<Tensor> {
 /// Returns the number of the element at an index that counts like Python's.
 fn number_at(index: &[i64], sizes: &[i64]) -> Result<i64> {
     if index.len() != sizes.len() {
-        bail!(IndexError, "the result has {} dimensions; {index:?} has {} indices", sizes.len(), index.len());
+        let counted = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        let dims = counted(sizes.len(), "dimension", "dimensions");
+        bail!(IndexError, "the result has {dims}, but {index:?} is {}", counted(index.len(), "index", "indices"));
     }
     let mut wrapped = Vec::new();
     for (d, (at, size)) in index.iter().zip(sizes).enumerate() {

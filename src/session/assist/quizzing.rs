@@ -1,5 +1,5 @@
-//! Questions at the prompt: `:quiz`, `:predict` and `:fill`. They ask the console, and print questions with their answers
-//! if there is nobody to ask.
+//! Questions at the prompt: `:quiz`, `:predict` and `:fill`. Where nobody can answer, they print each question with its
+//! answer.
 
 use super::commands::usage;
 use super::console::{Console, Reply};

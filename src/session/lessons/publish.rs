@@ -46,8 +46,8 @@ pub struct Page {
     pub differing: Vec<String>,
 }
 
-/// Publishes the lesson at `index`, and runs its sessions. With more than one lesson, the page links to the others.
-/// Returns `None` if there is none at `index`.
+/// Runs the sessions of the lesson at `index`, and returns it as a page with links to the other lessons; `None` if there is
+/// no such lesson.
 pub fn publish(lessons: &[Lesson], index: usize, publishing: &Publishing) -> Option<Page> {
     let lesson = lessons.get(index)?;
     let mut writer = Writer { lesson, publishing, body: String::new(), differing: Vec::new() };
