@@ -17,11 +17,12 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
     if tensor.borrow().form.is_some() || state.grad_enabled.get() && tensor.requires_grad() || tensor.has_names() {
         return subscript_recorded(state, tensor, indices);
     }
-    let view = tensor.view();
     warnings::byte_masks(state, index_tensors(indices));
-    let (out, copied) = match resolve(&view, indices)? {
+    // Nothing is borrowed for longer: what is recorded below may change the tensor.
+    let resolved = resolve(&tensor.borrow(), indices)?;
+    let (out, copied) = match resolved {
         Resolved::Basic(layout) if !matches!(indices, [Index::Bool(_)]) => {
-            let selected = view.with_layout(layout);
+            let selected = tensor.borrow().with_layout(layout);
             selected.check_bounds()?;
             let out = tensor.new_view(selected);
             out.note_step("[ ]", tensor);
@@ -31,7 +32,7 @@ pub fn subscript(state: &State, tensor: &Tensor, indices: &[Index]) -> Result<(T
             (out, false)
         }
         _ if state.trace.is_on() => return subscript_recorded(state, tensor, indices),
-        _ => (Tensor::new(gather::index(&view, indices)?), true),
+        _ => (Tensor::new(gather::index(&tensor.view(), indices)?), true),
     };
     if !state.grad_enabled.get() {
         call::dispatch::mark_views(state, &Value::Tensor(out.clone()), &[]);

@@ -204,7 +204,18 @@ fn tensor_item(state: &State, tensor: &Tensor, index: &Value) -> Result<Value> {
     drop(view);
     refuse_named(state, index, "index.Tensor")?;
     check_count(tensor, index)?;
-    crate::indexing::subscript(state, tensor, &indices(index)?).map(|(item, _)| Value::Tensor(item))
+    let (one, several);
+    let indices = match index {
+        Value::Slice(_) => {
+            one = [one_index(index)?];
+            one.as_slice()
+        }
+        _ => {
+            several = indices(index)?;
+            several.as_slice()
+        }
+    };
+    crate::indexing::subscript(state, tensor, indices).map(|(item, _)| Value::Tensor(item))
 }
 
 /// Fails if an index is a tensor with named dimensions.

@@ -61,6 +61,10 @@ pub fn steps(view: &View, indices: &[Index]) -> Result<(Vec<SubscriptStep>, Vec<
 /// IndexError and ValueError, in PyTorch's words, found from left to right. Index tensors are checked by
 /// [`Gather::new`].
 pub fn resolve(view: &View, indices: &[Index]) -> Result<Resolved> {
+    // The most frequent subscript needs no lists of steps and tensors.
+    if let [Index::Slice { start, stop, step }] = indices {
+        return slice(&view.layout, 0, *start, *stop, *step).map(Resolved::Basic);
+    }
     let Slicer { layout, tensors, .. } = applied(view, indices)?;
     if tensors.is_empty() {
         return Ok(Resolved::Basic(layout));
@@ -536,4 +540,32 @@ fn true_elements(view: &View) -> Result<Vec<i64>> {
     });
     interrupt::check()?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What takes the short way, beside the way of all other subscripts.
+    #[test]
+    fn one_slice_is_resolved_like_several_items() {
+        let bounds = [None, Some(0), Some(1), Some(2), Some(-1), Some(-3), Some(9), Some(i64::MIN), Some(i64::MAX)];
+        for sizes in [&[5][..], &[4, 3], &[0], &[0, 2], &[1], &[]] {
+            let view = View::from_scalars(&[60], DType::Float, (0..60).map(Scalar::Int)).unwrap();
+            for step_between in [1, 3] {
+                let mut layout = Layout { offset: 2, ..Layout::contiguous(sizes) };
+                layout.strides.iter_mut().for_each(|stride| *stride *= step_between);
+                let view = view.with_layout(layout);
+                for (start, stop) in bounds.iter().flat_map(|start| bounds.map(|stop| (*start, stop))) {
+                    for step in [1, 2, 7, 0, -1, i64::MAX] {
+                        let indices = [Index::Slice { start, stop, step }];
+                        let short = resolve(&view, &indices).map(|resolved| format!("{resolved:?}"));
+                        let long =
+                            applied(&view, &indices).map(|slicer| format!("{:?}", Resolved::Basic(slicer.layout)));
+                        assert_eq!(short.map_err(|e| e.message), long.map_err(|e| e.message), "{sizes:?} {indices:?}");
+                    }
+                }
+            }
+        }
+    }
 }

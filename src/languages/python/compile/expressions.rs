@@ -7,6 +7,7 @@ use crate::python::syntax::SyntaxFault;
 use crate::python::syntax::scope::NameScope;
 use num_complex::Complex;
 use objects::operators::{self, Operator};
+use objects::plain::slices::slice;
 use ruff_python_ast::{
     Arguments, BoolOp, CmpOp, ConversionFlag, Expr, ExprCall, ExprCompare, ExprDict, FStringPart,
     InterpolatedStringElement, InterpolatedStringElements, Number, UnaryOp,
@@ -379,7 +380,7 @@ struct Pieces {
     count: u32,
 }
 
-/// Returns the value of a literal, a negative number, or a tuple of these.
+/// Returns the value of a literal, a negative number, or a slice or a tuple of these.
 fn constant(expression: &Expr) -> Result<Option<Value>, SyntaxFault> {
     Ok(Some(match expression {
         Expr::NoneLiteral(_) => Value::None,
@@ -402,6 +403,13 @@ fn constant(expression: &Expr) -> Result<Option<Value>, SyntaxFault> {
                 _ => return Ok(None),
             }
         }
+        Expr::Slice(e) if is_plain(expression) => {
+            let part = |part: &Option<Box<Expr>>| match part {
+                Some(part) => constant(part).map(|part| part.unwrap_or(Value::None)),
+                None => Ok(Value::None),
+            };
+            slice(part(&e.lower)?, part(&e.upper)?, part(&e.step)?)
+        }
         Expr::Tuple(e) if !e.elts.is_empty() && e.elts.iter().all(is_plain) => {
             let items = e.elts.iter().map(|item| constant(item).map(|item| item.unwrap_or(Value::None)));
             Value::Tuple(items.collect::<Result<Vec<Value>, SyntaxFault>>()?.into())
@@ -417,6 +425,7 @@ fn is_plain(expression: &Expr) -> bool {
             e.op == UnaryOp::USub && matches!(&*e.operand, Expr::NumberLiteral(n) if is_small(&n.value))
         }
         Expr::NumberLiteral(number) => is_small(&number.value),
+        Expr::Slice(e) => [&e.lower, &e.upper, &e.step].into_iter().flatten().all(|part| is_plain(part)),
         Expr::StringLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_) | Expr::EllipsisLiteral(_) => true,
         _ => false,
     }
