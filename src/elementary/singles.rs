@@ -7,7 +7,7 @@ use super::series::{self, EXTRA, Fused, MARGIN};
 use std::arch::wasm32::*;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The elements that are computed again if one of them is doubtful.
+/// The elements of which the doubtful ones are computed again together: at most as many as a number has bits.
 const GROUP: usize = 16;
 
 /// Two doubles in a vector.
@@ -111,7 +111,7 @@ struct Steps;
 
 impl series::Steps for Steps {
     type N = Pair;
-    const IN_FOURS: bool = true;
+    const IS_CHECKED: bool = true;
     #[inline(always)]
     fn fused(a: Pair, b: Pair, c: Pair) -> Pair {
         a * b + c
@@ -140,25 +140,29 @@ fn each(values: &[f32], out: &mut [f32], plain: impl Fn(Pair) -> Pair, fused: im
     let (groups, rest) = values.as_chunks::<GROUP>();
     let (outs, out_rest) = out.as_chunks_mut::<GROUP>();
     for (out, group) in outs.iter_mut().zip(groups) {
-        let mut any = u32x4_splat(0);
-        for (out, &[a, b, c, d]) in out.as_chunks_mut::<4>().0.iter_mut().zip(group.as_chunks::<4>().0) {
+        let mut doubts = 0;
+        for (k, (out, &[a, b, c, d])) in out.as_chunks_mut::<4>().0.iter_mut().zip(group.as_chunks::<4>().0).enumerate()
+        {
             let pair = |a: f32, b: f32| plain(Pair(f64x2(f64::from(a), f64::from(b))));
             let (rounded, doubtful) = rounded(pair(a, b), pair(c, d));
-            any = v128_or(any, doubtful);
+            doubts |= u32::from(u32x4_bitmask(doubtful)) << (4 * k);
             *out = numbers(rounded);
         }
-        if v128_any_true(any) {
-            exactly(group, out, &fused);
+        if doubts != 0 {
+            exactly(group, out, doubts, &fused);
         }
     }
-    exactly(rest, out_rest, &fused);
+    exactly(rest, out_rest, u32::MAX, &fused);
 }
 
+/// Computes the values whose bits are set in `doubts` with fused steps.
 #[cold]
 #[inline(never)]
-fn exactly(values: &[f32], out: &mut [f32], fused: &impl Fn(f64) -> f64) {
-    for (out, &value) in out.iter_mut().zip(values) {
-        *out = fused(f64::from(value)) as f32;
+fn exactly(values: &[f32], out: &mut [f32], doubts: u32, fused: &impl Fn(f64) -> f64) {
+    for (k, (out, &value)) in out.iter_mut().zip(values).enumerate() {
+        if doubts >> k & 1 == 1 {
+            *out = fused(f64::from(value)) as f32;
+        }
     }
 }
 
