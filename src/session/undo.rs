@@ -11,7 +11,7 @@ mod snapshot;
 
 use super::Session;
 use snapshot::Snapshot;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use tensor::memory::get;
 use tensor::{Memory, journal, rehearsal};
 
@@ -72,6 +72,10 @@ impl Session {
         self.past.steps.push_back(snapshot);
         while self.past.steps.len() > STEPS || (self.past.steps.len() > 1 && total(&self.past.steps) > ALL_BYTES) {
             self.past.steps.pop_front();
+            // What it shared with the next is the next one's own now.
+            if let Some(first) = self.past.steps.front_mut() {
+                first.count_bytes(None);
+            }
         }
         journal::begin();
         rehearsal::take_written();
@@ -92,7 +96,9 @@ impl Session {
         self.past.close();
         let snapshot = self.past.undone.pop()?;
         let present = Snapshot::take(self, Some(&snapshot));
-        let (done, present) = snapshot.restore(self, present);
+        let (done, mut present) = snapshot.restore(self, present);
+        // It shares copies with the step that is gone, and perhaps none with the one that it follows.
+        present.count_bytes(None);
         self.past.steps.push_back(present);
         Some(self.with_watch_reports(done))
     }
@@ -107,8 +113,7 @@ impl Session {
 
 /// Returns the number of bytes of all copies, each counted once.
 fn total(steps: &VecDeque<Snapshot>) -> usize {
-    let mut seen = HashSet::new();
-    steps.iter().map(|step| step.nbytes(&mut seen)).sum()
+    steps.iter().map(Snapshot::nbytes).sum()
 }
 
 /// Returns whether the memory holds exactly these bytes. Compares words, as this runs at every input.
@@ -234,6 +239,21 @@ mod tests {
             (vec!["inner".to_owned()], vec!["large".to_owned(), "mixed".to_owned()])
         );
         assert_eq!(eval(&mut session, "inner, mixed[0], large[0], large[1][0]"), "([1], [1], [7], 7)\n");
+    }
+
+    /// A list that is met twice counts once, and one that has grown too large since is restored by name.
+    #[test]
+    fn a_large_list_is_counted_once() {
+        let mut session = Session::new(SessionOptions::default());
+        eval(&mut session, "xs = [0] * 60000\nxs.append(xs)\nd = {'a': xs, 'b': xs}");
+        session.remember();
+        eval(&mut session, "xs[0] = 5");
+        let undone = session.undo().unwrap();
+        assert_eq!((undone.restored, undone.left_out), (vec!["xs".to_owned(), "d".to_owned()], vec![]));
+        session.remember();
+        eval(&mut session, "xs.extend(range(100000))");
+        assert_eq!(session.undo().unwrap().restored, ["xs", "d"]);
+        assert_eq!(eval(&mut session, "len(xs), xs[0], xs[-1] is xs"), "(60001, 0, True)\n");
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl ReachableObjects<'_> {
     /// a part of it could not be restored alone.
     pub(super) fn add(&mut self, variable: &Dynamic) -> bool {
         let before = self.lengths();
-        let is_within = self.add_all(variable);
+        let is_within = self.reach(variable);
         if !is_within {
             self.waiting.clear();
             self.shorten(before);
@@ -89,7 +89,8 @@ impl ReachableObjects<'_> {
         }
     }
 
-    fn add_all(&mut self, variable: &Dynamic) -> bool {
+    /// Like [`Self::add`], but keeps what was found before it became too much.
+    pub(super) fn reach(&mut self, variable: &Dynamic) -> bool {
         self.items = 0;
         let mut first = self.cells.len();
         self.take(variable, 0);
@@ -120,13 +121,15 @@ impl ReachableObjects<'_> {
         is_new
     }
 
-    /// Returns whether a container is small enough to go through. A larger one is not copied to find that out.
-    fn has_room(&mut self, items: usize) -> bool {
+    /// Returns whether a container is to be gone through: it is new, and small enough. A larger one is not copied to find
+    /// that out.
+    fn enters(&mut self, identity: usize, items: usize) -> bool {
+        let is_new = self.is_new(identity);
         let has_room = self.items.saturating_add(items) <= ITEMS;
-        if !has_room {
+        if is_new && !has_room {
             self.items = ITEMS + 1;
         }
-        has_room
+        is_new && has_room
     }
 
     /// Leaves values for later; those that refer to nothing are only counted.
@@ -179,16 +182,14 @@ impl ReachableObjects<'_> {
             Value::Generator(generator) if self.is_new(Rc::as_ptr(generator) as usize) => {
                 self.generators.push(value.clone());
             }
-            Value::Tuple(items) if self.has_room(items.len()) && self.is_new(items.identity()) => {
-                self.wait(items.iter())
-            }
+            Value::Tuple(items) if self.enters(items.identity(), items.len()) => self.wait(items.iter()),
             Value::NamedTuple(tuple) => self.waiting.extend(tuple.fields.iter().map(|(_, value)| value.clone())),
-            Value::List(list) if self.has_room(list.len()) && self.is_new(list.identity()) => {
+            Value::List(list) if self.enters(list.identity(), list.len()) => {
                 self.lists.push(list.clone());
                 self.wait(list.borrow().iter());
             }
             Value::Dict(dict) => self.add_dict(dict),
-            Value::Set(set) if self.has_room(set.len()) && self.is_new(set.identity()) => {
+            Value::Set(set) if self.enters(set.identity(), set.len()) => {
                 self.sets.push(set.clone());
                 self.wait(set.borrow().iter().map(|(item, ())| item));
             }
@@ -221,7 +222,7 @@ impl ReachableObjects<'_> {
     }
 
     fn add_dict(&mut self, dict: &Dict) {
-        if self.has_room(2 * dict.len()) && self.is_new(dict.identity()) {
+        if self.enters(dict.identity(), 2 * dict.len()) {
             self.dicts.push(dict.clone());
             self.wait(dict.borrow().iter().flat_map(|(key, value)| [key, value]));
         }

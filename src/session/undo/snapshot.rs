@@ -65,6 +65,8 @@ pub(super) struct Snapshot {
     bytes: Vec<(Rc<Memory>, Rc<[u8]>)>,
     /// Memories that exceeded the limit and were not copied.
     uncopied: HashSet<usize>,
+    /// The bytes of the copies that the snapshot before does not share.
+    own_bytes: usize,
     /// The writes of the input after this state to memories too large to copy.
     journal: Journal,
     /// The files written by that input.
@@ -154,6 +156,7 @@ impl Snapshot {
             cells: Vec::new(),
             bytes: Vec::new(),
             uncopied: HashSet::new(),
+            own_bytes: 0,
             journal: Journal::default(),
             files: Vec::new(),
             functions: FunctionTable {
@@ -177,6 +180,7 @@ impl Snapshot {
         }
         snapshot.note(reached, other);
         snapshot.copy_bytes(other);
+        snapshot.count_bytes(other);
         snapshot
     }
 
@@ -264,15 +268,26 @@ impl Snapshot {
         self.files = files;
     }
 
-    /// Returns the number of bytes of the copies, except those in `seen`.
-    pub(super) fn nbytes(&self, seen: &mut HashSet<*const u8>) -> usize {
-        let noted: usize = self.journal.entries.iter().map(|entry| entry.bytes.len()).sum();
+    /// Counts the bytes of the copies that are not those of the snapshot before.
+    pub(super) fn count_bytes(&mut self, before: Option<&Snapshot>) {
+        let shared: HashSet<*const u8> =
+            before.into_iter().flat_map(Snapshot::copies).map(|(begin, _)| begin).collect();
+        let own = self.copies().filter(|(begin, _)| !shared.contains(begin));
+        self.own_bytes = own.map(|(_, nbytes)| nbytes).sum();
+    }
+
+    /// Iterates over the address and the number of bytes of each copy.
+    fn copies(&self) -> impl Iterator<Item = (*const u8, usize)> {
         let memories = self.bytes.iter().map(|(_, bytes)| (bytes.as_ptr(), size_of_val::<[u8]>(bytes)));
         let items = self.lists.iter().map(|(_, items)| items).chain(self.sets.iter().map(|(_, items)| items));
         let items = items.map(|items| (items.as_ptr().cast(), size_of_val::<[Value]>(items)));
-        let entries = self.dicts.iter().map(|(_, entries)| (entries.as_ptr().cast(), size_of_val::<[_]>(entries)));
-        let copies = memories.chain(items).chain(entries).filter(|(begin, _)| seen.insert(*begin));
-        copies.map(|(_, nbytes)| nbytes).sum::<usize>() + noted
+        let entries = self.dicts.iter().map(|(_, entries)| (entries.as_ptr().cast(), size_of_val::<[Entry]>(entries)));
+        memories.chain(items).chain(entries)
+    }
+
+    /// Returns the number of bytes that this snapshot has and the one before has not.
+    pub(super) fn nbytes(&self) -> usize {
+        self.own_bytes + self.journal.entries.iter().map(|entry| entry.bytes.len()).sum::<usize>()
     }
 
     /// Restores this state. Returns the changes, and `present` as the state for redo.
@@ -351,7 +366,7 @@ impl Snapshot {
             let shown = shown_name(name).to_owned();
             let leads_to = |identities: &HashSet<usize>| {
                 let mut reached = ReachableObjects::new(extras);
-                reached.add(then);
+                reached.reach(then);
                 reached.identities().any(|identity| identities.contains(&identity))
             };
             if !lost.is_empty() && leads_to(&lost) {
