@@ -143,8 +143,9 @@ fn halvings<S: Steps>(x: S::N) -> (S::N, S::N) {
     (rounded, S::fused(-power, of(LN_2_LOW), S::fused(-power, of(LN_2_HIGH), x)))
 }
 
-/// Computes e^x for results that are rounded to `f32`. Where they are checked before, in fewer steps: the power of two is
-/// divided into an integer and a rest, and the series of the rest, fitted at Chebyshev points, is as exact as [`MARGIN`] asks.
+/// Computes e^x for results that are rounded to `f32`. If they are checked, fewer steps are enough: e^x is a power of two,
+/// and a polynomial of eight terms gives the fraction of its exponent with an error well below [`MARGIN`]. The polynomial
+/// interpolates at Chebyshev points.
 #[inline(always)]
 pub fn exp<S: Steps>(x: S::N) -> S::N {
     if !S::IS_CHECKED {

@@ -39,7 +39,7 @@ impl Places {
     }
 
     /// Returns the cells that some elements fill. A cell has `cell` bytes, which must divide the size of an element and every
-    /// stride, as [`cell_of`] does. `start` is the number of bytes before the storage of the elements.
+    /// stride, as [`cell_of`] does. `start` is the byte at which their storage begins.
     pub(super) fn of(shown: &Shown, start: i64, cell: i64) -> Places {
         let (layout, _) = upward(&shown.layout);
         let first = layout.offset.saturating_add(start) / cell;

@@ -1,5 +1,5 @@
 //! Changes the size, strides, offset and dtype of a tensor or an array by hand, over its real storage. A change that would
-//! reach beyond the storage is refused, with the reason. Evaluates nothing, and writes only the bytes it is told to.
+//! reach beyond the storage fails and says why. No code is evaluated, and only the bytes that are asked for are written.
 
 mod code;
 mod draw;

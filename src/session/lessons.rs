@@ -76,7 +76,7 @@ pub struct Exercise {
     pub task: Vec<PagePart>,
     /// Code to run first.
     pub given: String,
-    /// Code that gives the same variables other data. An answer has to hold on both. Empty if there is none.
+    /// Code that assigns other data to the same variables; a right answer works on both. May be empty.
     pub second: String,
     /// An expression that is true when the exercise is done. `answer` is the value of the last input.
     pub check: String,

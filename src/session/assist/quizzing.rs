@@ -1,4 +1,4 @@
-//! Questions at the prompt: `:quiz`, `:predict` and `:fill`. Where nobody can answer, they print each question with its
+//! Questions at the prompt: `:quiz`, `:predict` and `:fill`. Without a console, they print each question with its
 //! answer.
 
 use super::commands::usage;
