@@ -180,12 +180,17 @@ def stage_of(file: str, function: str) -> str:
     return OTHERS[2]
 
 
+def absolute(program: str) -> str:
+    """The programs run in a folder of their own. A name without a folder is looked up as a shell does."""
+    return str(pathlib.Path(program).absolute()) if "/" in program else program
+
+
 match sys.argv[1:]:
     case ["times", program, python]:
-        times(program, python)
+        times(absolute(program), absolute(python))
     case ["count", program, *write]:
-        count(program, "--write" in write)
+        count(absolute(program), "--write" in write)
     case ["stages", program, call]:
-        stages(program, call)
+        stages(absolute(program), call)
     case _:
         sys.exit(__doc__)
