@@ -5,6 +5,7 @@
 // Nothing that a user can do may abort the process.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod glibc;
 pub mod lanes;
 pub mod series;
 #[cfg(target_feature = "simd128")]

@@ -199,19 +199,9 @@ fn numbers(vector: v128) -> [f32; 4] {
     ]
 }
 
-/// Adds a row of numbers to `sums`.
-#[inline(never)]
-pub fn add(sums: &mut [f32], row: &[f32]) {
-    let (fours, rest) = row.as_chunks::<4>();
-    for (sums, four) in sums.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
-        *sums = numbers(f32x4_add(vector(*sums), vector(*four)));
-    }
-    sums.iter_mut().skip(4 * fours.len()).zip(rest).for_each(|(sum, number)| *sum += number);
-}
-
 /// Adds rows of numbers to `sums`, lane by lane, with the sums in vectors.
-#[inline(never)]
-pub fn add_rows(sums: &mut [f32; 32], rows: &[[f32; 32]]) {
+#[inline(always)]
+fn add_each<'r>(sums: &mut [f32; 32], rows: impl Iterator<Item = &'r [f32; 32]>) {
     let vectors = |numbers: &[f32; 32]| {
         let (fours, _) = numbers.as_chunks::<4>();
         std::array::from_fn::<_, 8, _>(|k| vector(fours[k]))
@@ -223,4 +213,16 @@ pub fn add_rows(sums: &mut [f32; 32], rows: &[[f32; 32]]) {
     for (four, lane) in sums.as_chunks_mut::<4>().0.iter_mut().zip(lanes) {
         *four = numbers(lane);
     }
+}
+
+/// Adds rows of numbers to `sums`.
+#[inline(never)]
+pub fn add_rows(sums: &mut [f32; 32], rows: &[[f32; 32]]) {
+    add_each(sums, rows.iter());
+}
+
+/// Adds rows of numbers to `sums`, each of which begins `stride` elements after the last.
+#[inline(never)]
+pub fn add_rows_apart(sums: &mut [f32; 32], cells: &[f32], stride: usize) {
+    add_each(sums, cells.chunks(stride).filter_map(|row| row.first_chunk()));
 }

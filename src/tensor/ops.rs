@@ -9,7 +9,6 @@ pub mod compose;
 pub mod convolution;
 pub mod copy;
 pub mod create;
-mod doubles;
 pub mod fft;
 pub mod gather;
 pub mod histogram;

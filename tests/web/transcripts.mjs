@@ -1,7 +1,6 @@
 // Runs recorded sessions in the WebAssembly module, each file in an instance of its own:
 //     node tests/web/transcripts.mjs MODULE FILE|FOLDER...
-// Every example has to print what is recorded, as the native program does, but for those that tests/web/differs.txt names with
-// their reason; and those have to differ, so that the list stays true.
+// Every example has to print what is recorded, as the native program does.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,11 +14,6 @@ function markdown(path) {
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path).sort().flatMap((name) => markdown(join(path, name))).filter((file) => file.endsWith('.md'));
 }
-
-// The examples that may differ, as `file: input`, each with whether it did.
-const list = new URL('differs.txt', import.meta.url);
-const lines = readFileSync(list, 'utf8').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-const excused = new Map(lines.map((line) => [line, false]));
 
 // What sessions import: they run in the project's folder.
 const scripts = readdirSync('scripts').filter((name) => name.endsWith('.rhai')).map((name) => join('scripts', name));
@@ -54,14 +48,11 @@ for (const file of paths.flatMap(markdown)) {
       for (const { line, input, verdict, ...rest } of found) {
         examples += 1;
         if (['passed', 'ran', 'skipped'].includes(verdict)) continue;
-        const example = `${name}: ${input.split('\n')[0]}`;
-        if (excused.has(example)) excused.set(example, true);
-        else wrong.push(`${file}:${line}: ${input}\n${JSON.stringify(rest, null, 1)}`);
+        wrong.push(`${file}:${line}: ${input}\n${JSON.stringify(rest, null, 1)}`);
       }
     }
   }
 }
-for (const [known, differed] of excused) if (!differed) wrong.push(`differs.txt: this passes: ${known}`);
 for (const message of wrong) console.error(message);
-console.log(`WebAssembly: ${examples} examples, ${excused.size} known to differ, ${wrong.length} wrong`);
+console.log(`WebAssembly: ${examples} examples, ${wrong.length} wrong`);
 process.exit(wrong.length > 0 || examples === 0 ? 1 : 0);

@@ -4,6 +4,8 @@ use super::*;
 use crate::DType::Float;
 use crate::ops::promote::testing::{checked, held, meta, show, strides, tensor, transposed, window};
 
+mod exponentials;
+
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     table.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| line.split(" | ").collect())
 }

@@ -13,9 +13,10 @@ use crate::memory::BoolByte;
 use crate::ops::block::{self, Pace};
 use crate::ops::create::full_like;
 use crate::ops::number::{Integer, Number, Real, Stored, is_single, rounded};
-use crate::ops::{doubles, special};
+use crate::ops::special;
 use crate::parallel::{self, vectorised, vectorised_kernel};
 use crate::{DType, Layout, Result, Scalar, View};
+use elementary::glibc::exponentials;
 use elementary::series::{self, Fused, Plain, to_single};
 #[cfg(target_feature = "simd128")]
 use elementary::singles;
@@ -305,14 +306,14 @@ numbers {
         float(|a| T::one() / (a * a)) complex(|a| complex::reciprocal(a * a))
     }
     Exp            "exp_vml_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(exp, f64::exp; doubles::EXP_LIMIT, doubles::exp, 256) complex(complex::exp)
+        float_series(exp, f64::exp; exponentials::EXP_LIMIT, exponentials::exp, 256) complex(complex::exp)
     }
     Exp2           "exp2"             Float  [FLOAT COMPLEX] {
-        float_series(exp2, f64::exp2; doubles::EXP2_LIMIT, doubles::exp2, 256) float_tail(|a| a.exp2())
+        float_series(exp2, f64::exp2; exponentials::EXP2_LIMIT, exponentials::exp2, 256) float_tail(|a| a.exp2())
         complex(|a| complex::exp(a * T::from_f64(std::f64::consts::LN_2)))
     }
     Expm1          "expm1_vml_cpu"    Float  [FLOAT COMPLEX] {
-        float_series(exp_m1, f64::exp_m1; doubles::EXP_M1_LIMIT, doubles::exp_m1, 512) complex(complex::expm1)
+        float_series(exp_m1, f64::exp_m1; exponentials::EXP_M1_LIMIT, exponentials::exp_m1, 512) complex(complex::expm1)
     }
     Log            "log_vml_cpu"      Float  [FLOAT COMPLEX] {
         float_series(ln, f64::ln) complex(complex::log)
@@ -337,7 +338,7 @@ numbers {
     }
     Reciprocal     "reciprocal_cpu"   Float  [FLOAT COMPLEX] { float(|a| T::one() / a) complex(complex::reciprocal) }
     Sigmoid        "sigmoid_cpu"      Float  [FLOAT COMPLEX] {
-        float_series(sigmoid, sigmoid; doubles::EXP_LIMIT, doubles::sigmoid, 256)
+        float_series(sigmoid, sigmoid; exponentials::EXP_LIMIT, exponentials::sigmoid, 256)
         float_tail(|a| T::one() / (T::one() + (-a).exp()))
         complex(|a| complex::reciprocal(complex::exp(-a) + T::one()))
     }
@@ -360,13 +361,13 @@ numbers {
         float_series(atan, f64::atan) complex(complex::atan)
     }
     Sinh           "sinh_cpu"         Float  [FLOAT COMPLEX] {
-        float_series(sinh, f64::sinh; doubles::HYPERBOLIC_LIMIT, doubles::sinh, 512) float_tail(|a| a.sinh()) complex(complex::sinh)
+        float_series(sinh, f64::sinh; exponentials::HYPERBOLIC_LIMIT, exponentials::sinh, 512) float_tail(|a| a.sinh()) complex(complex::sinh)
     }
     Cosh           "cosh_cpu"         Float  [FLOAT COMPLEX] {
-        float_series(cosh, f64::cosh; doubles::HYPERBOLIC_LIMIT, doubles::cosh, 256) float_tail(|a| a.cosh()) complex(complex::cosh)
+        float_series(cosh, f64::cosh; exponentials::HYPERBOLIC_LIMIT, exponentials::cosh, 256) float_tail(|a| a.cosh()) complex(complex::cosh)
     }
     Tanh           "tanh_vml_cpu"     Float  [FLOAT COMPLEX] {
-        float_series(tanh, f64::tanh; f64::INFINITY, doubles::tanh, 512) complex(complex::tanh)
+        float_series(tanh, f64::tanh; f64::INFINITY, exponentials::tanh, 512) complex(complex::tanh)
     }
     Asinh          "asinh_cpu"        Float  [FLOAT COMPLEX] {
         float(asinh) complex(|a| complex::via_f64(a, complex::asinh))

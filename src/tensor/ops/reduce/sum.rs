@@ -477,12 +477,6 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize, const W: usiz
     }
 }
 
-/// Adds rows of `f32`. Returns whether that is what they are.
-#[cfg(target_feature = "simd128")]
-fn add_singles<C: Number>(sums: &mut [C], rows: [&[C]; ROWS]) -> bool {
-    rows.into_iter().all(|row| C::as_singles(row, sums).map(|(row, sums)| singles::add(sums, row)).is_some())
-}
-
 /// Adjacent columns, one row per step. Rows are `stride` apart.
 struct AdjacentColumns<'m, S> {
     cells: &'m [S],
@@ -497,6 +491,21 @@ impl<S: Stored> AdjacentColumns<'_, S> {
         let start = (self.start + i as i64 * self.stride) as usize;
         self.cells.get(start..).and_then(|row| row.get(..self.width)).unwrap_or_default()
     }
+
+    /// Adds rows of `f32`, as many as fill the sums. Returns whether that is what they are.
+    #[cfg(target_feature = "simd128")]
+    fn add_singles(&self, steps: Range<usize>, sums: &mut [S::Compute]) -> bool {
+        let stride = usize::try_from(self.stride).unwrap_or(0);
+        let begin = (self.start + steps.start as i64 * self.stride) as usize;
+        let cells = self.cells.get(begin..).unwrap_or_default();
+        let cells = cells.get(..steps.len().saturating_sub(1) * stride + self.width).and_then(S::as_computed);
+        match cells.and_then(|cells| S::Compute::as_singles(cells, sums)) {
+            Some((cells, sums)) if sums.len() == self.width && stride >= self.width && !steps.is_empty() => {
+                sums.try_into().map(|sums| singles::add_rows_apart(sums, cells, stride)).is_ok()
+            }
+            _ => false,
+        }
+    }
 }
 
 impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> for AdjacentColumns<'_, S> {
@@ -505,6 +514,10 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
     #[inline(always)]
     fn add(&self, steps: Range<usize>, sums: &mut [Lanes<S::Compute, V>; 4]) {
         let (mut room, sums) = ([[S::Compute::default(); V]; 4], sums.as_flattened_mut());
+        #[cfg(target_feature = "simd128")]
+        if self.add_singles(steps.clone(), sums) {
+            return;
+        }
         let far = self.stride as usize * size_of::<S>() >= FAR;
         for i in steps.clone().step_by(ROWS) {
             let end = steps.end.min(i + ROWS);
@@ -515,10 +528,6 @@ impl<S: Stored<Compute: Add<Output = S::Compute>>, const V: usize> Addends<V> fo
             let rows: [_; ROWS] = array::from_fn(|k| S::as_computed(self.row(i + k)));
             match rows {
                 [Some(a), Some(b), Some(c), Some(d)] if end - i == ROWS => {
-                    #[cfg(target_feature = "simd128")]
-                    if add_singles(sums, [a, b, c, d]) {
-                        continue;
-                    }
                     let rows = a.iter().zip(b).zip(c.iter().zip(d));
                     sums.iter_mut().zip(rows).for_each(|(sum, ((&a, &b), (&c, &d)))| *sum = *sum + a + b + c + d);
                 }

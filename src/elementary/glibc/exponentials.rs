@@ -1,6 +1,5 @@
-//! Functions of `f64` without branches, so that loops over them are vectorised. They take the steps of the GNU C
-//! library on processors with fused multiply-adds, and give its digits, also where the system has another library.
-//! Independent of tensors.
+//! Exponential functions of `f64` without branches, so that loops over them are vectorised. They take glibc's steps on
+//! processors with fused multiply-adds, and give its digits, also where the system has another library.
 
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -8,13 +7,13 @@ use std::f64::consts::{LN_2, LOG2_E};
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// The largest magnitude for which [`exp`] needs no care for overflow and subnormal results.
-pub(crate) const EXP_LIMIT: f64 = 512.0;
+pub const EXP_LIMIT: f64 = 512.0;
 /// The same for [`exp2`].
-pub(crate) const EXP2_LIMIT: f64 = 1000.0;
+pub const EXP2_LIMIT: f64 = 1000.0;
 /// The same for [`exp_m1`].
-pub(crate) const EXP_M1_LIMIT: f64 = 700.0;
+pub const EXP_M1_LIMIT: f64 = 700.0;
 /// The largest magnitude for which e^-x counts in [`sinh`] and [`cosh`]: the last number below 22.
-pub(crate) const HYPERBOLIC_LIMIT: f64 = f64::from_bits(0x4035_FFFF_FFFF_FFFF);
+pub const HYPERBOLIC_LIMIT: f64 = f64::from_bits(0x4035_FFFF_FFFF_FFFF);
 
 /// Returns 2^(n/128) for the integer n in the lowest bits of `rounded`: the double, and the relative error of its
 /// rounding.
@@ -27,7 +26,7 @@ fn root_of_two(rounded: f64) -> (f64, f64) {
 
 /// e^x for a magnitude of at most [`EXP_LIMIT`]: 2^(n/128) times a polynomial in the rest.
 #[inline(always)]
-pub(crate) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     /// ln 2 / 128 in two parts; the first is short enough for its multiples to be exact.
     const STEP: [f64; 2] = [f64::from_bits(0x3F76_2E42_FEFA_0000), f64::from_bits(0x3D0C_F79A_BC9E_3B39)];
     const SERIES: [f64; 4] = [
@@ -47,7 +46,7 @@ pub(crate) fn exp(x: f64) -> f64 {
 
 /// 2^x for a magnitude of at most [`EXP2_LIMIT`], like [`exp`] but without fused steps.
 #[inline(always)]
-pub(crate) fn exp2(x: f64) -> f64 {
+pub fn exp2(x: f64) -> f64 {
     const SERIES: [f64; 5] = [
         LN_2,
         f64::from_bits(0x3FCE_BFBD_FF82_C424),
@@ -66,7 +65,7 @@ pub(crate) fn exp2(x: f64) -> f64 {
 /// e^x - 1 for x up to [`EXP_M1_LIMIT`], by FreeBSD's algorithm: with x = n ln 2 + r, a rational function of r, and a
 /// formula that loses no digits for each range of n.
 #[inline(always)]
-pub(crate) fn exp_m1(x: f64) -> f64 {
+pub fn exp_m1(x: f64) -> f64 {
     /// ln 2 in two parts; the first is short enough for its multiples to be exact.
     const LN_2_PARTS: [f64; 2] = [f64::from_bits(0x3FE6_2E42_FEE0_0000), f64::from_bits(0x3DEA_39EF_3579_3C76)];
     const SERIES: [f64; 5] = [
@@ -112,13 +111,13 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
 
 /// The logistic function of a magnitude of at most [`EXP_LIMIT`].
 #[inline(always)]
-pub(crate) fn sigmoid(x: f64) -> f64 {
+pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))
 }
 
 /// The hyperbolic tangent of a number.
 #[inline(always)]
-pub(crate) fn tanh(x: f64) -> f64 {
+pub fn tanh(x: f64) -> f64 {
     let size = x.abs();
     let large = size >= 1.0;
     let power = exp_m1(if large { 2.0 * size } else { -2.0 * size });
@@ -131,7 +130,7 @@ pub(crate) fn tanh(x: f64) -> f64 {
 
 /// The hyperbolic sine of a magnitude up to [`HYPERBOLIC_LIMIT`].
 #[inline(always)]
-pub(crate) fn sinh(x: f64) -> f64 {
+pub fn sinh(x: f64) -> f64 {
     let size = x.abs();
     let small = size < 1.0;
     let power = exp_m1(size);
@@ -144,7 +143,7 @@ pub(crate) fn sinh(x: f64) -> f64 {
 
 /// The hyperbolic cosine of a magnitude up to [`HYPERBOLIC_LIMIT`].
 #[inline(always)]
-pub(crate) fn cosh(x: f64) -> f64 {
+pub fn cosh(x: f64) -> f64 {
     let size = x.abs();
     let small = size < f64::from_bits(0x3FD6_2E43_0000_0000);
     let (less_one, power) = (exp_m1(size), exp(size));
@@ -286,84 +285,3 @@ const ROOTS: [[u64; 2]; 128] = [
     [0x3C77_893B_4D91_CD9D, 0x3FEF_E7C1_819E_90D8],
     [0x3C53_05C1_4160_CC89, 0x3FEF_F3C2_2B8F_71F1],
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::parallel::{set_width, vectorised};
-
-    /// Compares a function with the system's, at random numbers of all magnitudes up to `limit` and at special ones, and
-    /// at all widths of vectors.
-    fn agrees(name: &str, limit: f64, quick: impl Fn(f64) -> f64, exact: fn(f64) -> f64) {
-        let mut bits = 1u64;
-        let mut draw = || {
-            bits ^= bits << 13;
-            bits ^= bits >> 7;
-            bits ^= bits << 17;
-            let unit = (bits >> 11) as f64 / (1u64 << 53) as f64;
-            let scale = [limit, 30.0, 2.0, 0.4, 1e-7, 1e-300][(bits % 6) as usize].min(limit);
-            scale * if bits & 64 == 0 { unit } else { -unit }
-        };
-        let special =
-            [0.0, -0.0, 1.0, -1.0, 0.5, 22.0, -22.0, 0.346_573_590_279_972_65, 5e-324, -5e-324, limit, -limit];
-        let steps = (-400..400).map(|step| f64::from(step) * LN_2 / 2.0).filter(|x| x.abs() <= limit);
-        let near = special.into_iter().chain(steps).flat_map(|x: f64| [x.next_down(), x, x.next_up()]);
-        let all: Vec<f64> = near.filter(|x| x.abs() <= limit).chain((0..100_000).map(|_| draw())).collect();
-        for width in [128, 256, 512] {
-            set_width(width);
-            let mut results = vec![0.0; all.len()];
-            vectorised(|| results.iter_mut().zip(&all).for_each(|(result, &x)| *result = quick(x)));
-            for (&x, result) in all.iter().zip(results) {
-                let wanted = exact(x);
-                assert!(result.to_bits() == wanted.to_bits(), "{name} of {x:e}: {result:e} is not {wanted:e}");
-            }
-        }
-        set_width(0);
-    }
-
-    /// Numbers beyond the limits go through the system's functions.
-    #[test]
-    fn far_numbers_have_results_too() {
-        use crate::ops::pointwise::{Output, UnaryOp, unary};
-        use crate::{DType, Scalar, View};
-        let far = [600.0, 710.0, 745.5, 1023.0, 1100.0, 22.0, 1e300, f64::INFINITY, f64::NAN, 0.0, 0.25];
-        let numbers: Vec<f64> = far.into_iter().flat_map(|x| [x, -x]).collect();
-        type Exact = fn(f64) -> f64;
-        let rows: [(UnaryOp, Exact); 7] = [
-            (UnaryOp::Exp, f64::exp),
-            (UnaryOp::Exp2, f64::exp2),
-            (UnaryOp::Expm1, f64::exp_m1),
-            (UnaryOp::Sinh, f64::sinh),
-            (UnaryOp::Cosh, f64::cosh),
-            (UnaryOp::Tanh, f64::tanh),
-            (UnaryOp::Sigmoid, |x| 1.0 / (1.0 + (-x).exp())),
-        ];
-        for (op, exact) in rows {
-            let scalars = numbers.iter().map(|&x| Scalar::Float(x));
-            let view = View::from_scalars(&[numbers.len() as i64], DType::Double, scalars).unwrap();
-            let results = unary(op, &view, Output::New, DType::Float).unwrap();
-            let results = crate::ops::block::values::<f64>(&results).unwrap();
-            for (&x, result) in numbers.iter().zip(results) {
-                let wanted = exact(x);
-                let same = result.to_bits() == wanted.to_bits() || result.is_nan() && wanted.is_nan();
-                assert!(same, "{op:?} of {x:e}: {result:e} is not {wanted:e}");
-            }
-        }
-    }
-
-    /// The system's library has these digits if it is the GNU C library and the processor fuses multiply-adds.
-    #[test]
-    #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
-    fn digits_are_those_of_the_library() {
-        if !std::arch::is_x86_feature_detected!("fma") {
-            return;
-        }
-        agrees("exp", EXP_LIMIT, exp, f64::exp);
-        agrees("exp2", EXP2_LIMIT, exp2, f64::exp2);
-        agrees("sigmoid", EXP_LIMIT, sigmoid, |x| 1.0 / (1.0 + (-x).exp()));
-        agrees("exp_m1", EXP_M1_LIMIT, exp_m1, f64::exp_m1);
-        agrees("tanh", 1e300, tanh, f64::tanh);
-        agrees("sinh", HYPERBOLIC_LIMIT, sinh, f64::sinh);
-        agrees("cosh", HYPERBOLIC_LIMIT, cosh, f64::cosh);
-    }
-}
