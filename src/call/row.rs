@@ -171,8 +171,8 @@ impl Row {
     /// The signatures are leaked: the table lives as long as the process, and makes them once.
     pub(crate) fn under_aliases(&self) -> impl Iterator<Item = Row> {
         let (key, parameters) = self.signature.split_at(self.signature.find('(').unwrap_or_default());
-        let overload = &key[name_in(key).len()..];
         self.aliases.iter().map(move |alias| {
+            let overload = &key[name_in(key).len()..];
             let (name, schema) = match alias.split_once('(') {
                 Some((key, _)) => (name_in(key), (*alias).to_string()),
                 None => (*alias, format!("{alias}{overload}{parameters}")),

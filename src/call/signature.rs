@@ -265,8 +265,11 @@ impl Kind {
 /// follows the last dot, unless the part before it is a module. `UntypedStorage::from_file` belongs to a class and has
 /// no overloads.
 pub fn name_in(key: &str) -> &str {
-    let Some((first, _)) = key.split_once('.').filter(|_| !key.contains("::")) else { return key };
-    let behind = MODULES.iter().filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'));
+    let is_of_class = key.as_bytes().windows(2).any(|two| two == b"::");
+    let Some((first, _)) = key.split_once('.').filter(|_| !is_of_class) else { return key };
+    // Every start asks this for thousands of keys. Most differ from a module in the first letter.
+    let candidates = MODULES.iter().filter(|module| module.as_bytes().first() == key.as_bytes().first());
+    let behind = candidates.filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'));
     match behind.map(str::len).min() {
         Some(rest) => {
             let (module, rest) = key.split_at(key.len() - rest);

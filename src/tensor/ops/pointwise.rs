@@ -34,6 +34,7 @@ use crate::layout::{alike, broadcast_sizes, contiguous_strides, show};
 use crate::{DType, Device, Dims, Layout, Result, Scalar, View, can_cast};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// The destination of a result.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +96,7 @@ pub mod classes {
 pub const FLOATS: classes::Classes = classes::FLOAT;
 
 /// Refuses a dtype that a kernel does not support.
-pub fn check_kernel(name: &str, supported: classes::Classes, dtype: DType) -> Result<()> {
+pub fn check_kernel(name: impl Display, supported: classes::Classes, dtype: DType) -> Result<()> {
     if supported & classes::of(dtype) == 0 {
         bail!(RuntimeError, "\"{name}\" not implemented for '{}'", dtype.scalar_type());
     }

@@ -30,6 +30,7 @@ use crate::ops::copy::row_major;
 use crate::ops::number::Stored;
 use crate::parallel;
 use crate::{DType, Dims, Layout, Result, View};
+use std::fmt::Display;
 
 /// The checked dimensions of a reduction.
 pub(crate) struct Reduction {
@@ -102,7 +103,7 @@ impl Reduction {
 
     /// Refuses empty operands, for operations without a neutral value. `dims` are named in the message as the caller
     /// passed them.
-    pub(crate) fn check_nonempty(view: &View, name: &str, dims: Option<&[i64]>) -> Result<()> {
+    pub(crate) fn check_nonempty(view: &View, name: impl Display, dims: Option<&[i64]>) -> Result<()> {
         if view.numel() != 0 {
             return Ok(());
         }

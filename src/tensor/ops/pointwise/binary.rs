@@ -498,7 +498,7 @@ pub(super) fn usual(op: BinaryOp, a: Operand, b: Operand, output: Output, defaul
     };
     let reduced = (common.is_reduced_floating_point() || common.is_float8()) && single && op.has_reduced_kernel();
     if reduced {
-        check_kernel(&format!("{}_reduced_float", op.stub()), FLOAT, common)?;
+        check_kernel(format_args!("{}_reduced_float", op.stub()), FLOAT, common)?;
     }
     let stub = match op {
         // For integers, these run as maximum and minimum, and errors use those names.

@@ -16,6 +16,7 @@ use crate::thresholds::{COLUMNS, PIECE, RESULTS};
 use crate::{DType, Layout, Result, Scalar, View, interrupt};
 use half::{bf16, f16};
 use std::array;
+use std::fmt;
 use std::ops::Range;
 
 /// Whether to find the maximum or the minimum.
@@ -66,9 +67,9 @@ pub(super) use ordered;
 /// # Errors
 /// IndexError and RuntimeError for wrong or empty dimensions, RuntimeError for dtypes without an order.
 pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Result<View> {
-    Reduction::check_nonempty(view, &format!("a{}", which.name()), Some(dims))?;
+    Reduction::check_nonempty(view, format_args!("a{}", which.name()), Some(dims))?;
     let reduction = Reduction::new(view, Some(dims), keepdim)?;
-    reduce_with(which, view, &reduction, &format!("{}_values_cpu", which.name()))
+    reduce_with(which, view, &reduction, format_args!("{}_values_cpu", which.name()))
 }
 
 /// `max()` or `min()` of all elements.
@@ -78,10 +79,10 @@ pub fn extremum(which: Extremum, view: &View, dims: &[i64], keepdim: bool) -> Re
 pub fn extremum_all(which: Extremum, view: &View) -> Result<View> {
     let reduction = Reduction::new(view, None, false)?;
     Reduction::check_nonempty(view, which.name(), None)?;
-    reduce_with(which, view, &reduction, &format!("{}_all", which.name()))
+    reduce_with(which, view, &reduction, format_args!("{}_all", which.name()))
 }
 
-fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: &str) -> Result<View> {
+fn reduce_with(which: Extremum, view: &View, reduction: &Reduction, stub: fmt::Arguments<'_>) -> Result<View> {
     let dtype = view.dtype;
     let out = reduction.result(view, dtype)?;
     if view.device().is_meta() {
@@ -132,7 +133,7 @@ pub fn extremum_dim(which: Extremum, view: &View, dim: i64, keepdim: bool) -> Re
         copy_into(&values, view)?;
         return Ok((values, indices));
     }
-    check_kernel(&format!("{name}_cpu"), classes::BOOL | classes::NUMBERS, view.dtype)?;
+    check_kernel(format_args!("{name}_cpu"), classes::BOOL | classes::NUMBERS, view.dtype)?;
     find(which, &resolved(view)?, d, Some(&values), &indices)?;
     Ok((values, indices))
 }
@@ -157,7 +158,7 @@ pub fn arg_extremum(which: Extremum, view: &View, dim: Option<i64>, keepdim: boo
     if view.device().is_meta() || dims.is_some() && view.ndim() > 0 && reduction.factor(view) == 1 {
         return Ok(indices);
     }
-    check_kernel(&format!("{name}_cpu"), classes::NUMBERS, view.dtype)?;
+    check_kernel(format_args!("{name}_cpu"), classes::NUMBERS, view.dtype)?;
     let view = resolved(view)?;
     let Some(dim) = dim else {
         let flat = crate::ops::copy::contiguous(&view)?;

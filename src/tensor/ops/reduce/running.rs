@@ -39,7 +39,7 @@ pub fn running_extremum(which: Extremum, view: &View, dim: i64) -> Result<(View,
         copy_into(&values, view)?;
         return Ok((values, places));
     }
-    check_kernel(&format!("cum{}_cpu", which.name()), classes::BOOL | classes::NUMBERS, view.dtype)?;
+    check_kernel(format_args!("cum{}_cpu", which.name()), classes::BOOL | classes::NUMBERS, view.dtype)?;
     let view = resolved(view)?;
     ordered!(view.dtype, S, V => match which {
         Extremum::Max => running::<S>(&view, d, &values, &places, |new, old| new >= old)?,
