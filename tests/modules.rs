@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use tensorsh::session::transcript::spawn_with_big_stack;
+use tensorsh::session::{Language, Session, SessionOptions};
 
 /// The files of a folder, by name.
 const FILES: &[(&str, &str)] = &[
@@ -199,4 +201,64 @@ fn an_assignment_makes_a_variable_where_one_types() {
         assert_eq!(out, *shows, "{code}\n{err}");
         assert!(err.starts_with(says) && err.is_empty() == says.is_empty(), "{code}\n{err}");
     }
+}
+
+fn python_modules() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/modules")
+}
+
+#[test]
+fn a_program_of_several_files_prints_what_cpython_prints() {
+    let folder = python_modules();
+    let (out, err) = run(&folder, &["main.py", "a", "b"]);
+    assert_eq!(out, fs::read_to_string(folder.join("expected.txt")).unwrap());
+    assert_eq!(err, "");
+}
+
+#[test]
+fn faults_in_modules_name_their_file() {
+    let (_, err) =
+        run(&python_modules(), &["--python", "-e", "import helpers", "-e", "def f():\n    import broken", "-e", "f()"]);
+    assert_eq!(
+        err,
+        "broken.py:2:1: ValueError: broken here\n    raise ValueError(\"broken here\")\n    ^^^^^\n  in broken.py, imported at \
+         line 2 of an earlier input: import broken\n  in f(), called at line 1: f()\n"
+    );
+    let (_, err) = run(&python_modules(), &["--python", "-e", "import helpers", "-e", "helpers.f()"]);
+    assert!(err.starts_with("TypeError: f() missing 1 required positional argument: 'x'"), "{err}");
+}
+
+#[test]
+fn undo_takes_modules_back() {
+    let outcomes = spawn_with_big_stack("modules", || {
+        let mut session = Session::new(SessionOptions::default());
+        let mut eval = |input: &str| {
+            let outcome = session.eval(Language::Python, input);
+            assert_eq!(outcome.error, None, "{input}");
+            outcome.text
+        };
+        eval(&format!("import sys\nsys.path[0] = {:?}", python_modules().display().to_string()));
+        eval("import helpers\nfrom helpers import bump\nhelpers.more = [1]\nbump()");
+        session.remember();
+        for input in [
+            "bump()",
+            "helpers.COUNT = 70",
+            "helpers.more.append(2)",
+            "del helpers.f",
+            "helpers.fresh = 1",
+            "sys.argv.append('x')",
+            "import star",
+        ] {
+            assert_eq!(session.eval(Language::Python, input).error, None, "{input}");
+        }
+        session.undo().unwrap();
+        let told = "helpers.COUNT, helpers.more, helpers.f(2), hasattr(helpers, 'fresh'), sys.argv, 'star' in sys.modules, bump()";
+        let before = session.eval(Language::Python, told).text;
+        session.remember();
+        session.eval(Language::Python, "sys.modules.clear()");
+        session.undo().unwrap();
+        let after = session.eval(Language::Python, "sys.modules['helpers'] is helpers, helpers.COUNT").text;
+        before + after.as_str()
+    });
+    assert_eq!(outcomes.unwrap().join().unwrap(), "(1, [1], 4, False, [''], False, 2)\n(True, 2)\n");
 }

@@ -1,5 +1,5 @@
-//! The Python programs and sessions in tests/python/cases must print the same as in CPython. tests/python/programs.py
-//! generated and recorded them; tests/python/compare.py compares any number of others.
+//! The Python programs and sessions in tests/python/cases and tests/python/written must print the same as in CPython. tests/python/programs.py
+//! generated and recorded the former; tests/python/compare.py compares any number of others.
 
 use std::fs;
 use std::path::Path;
@@ -178,8 +178,9 @@ fn inputs(page: &str) -> Vec<String> {
 
 /// Returns every case of every page.
 fn cases() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/cases");
-    let mut pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
+    let folders = ["cases", "written"].map(|name| fs::read_dir(folder.join(name)).unwrap());
+    let mut pages: Vec<_> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     pages.sort();
     pages.iter().flat_map(|page| cases_of(page)).collect()
 }

@@ -30,6 +30,7 @@ pub const MODULES: &[&str] = &[
     "cpu",
     "cuda",
     "functools",
+    "importlib",
     "io",
     "itertools",
     "linalg",
@@ -93,7 +94,7 @@ const ABSENT: &[(&str, &str)] = &[
         "py",
         "BaseExceptionGroup BrokenPipeError BytesWarning ChildProcessError ConnectionAbortedError ConnectionRefusedError \
          ConnectionResetError EncodingWarning ExceptionGroup ImportWarning PendingDeprecationWarning ProcessLookupError \
-         ResourceWarning SyntaxWarning TabError UnicodeTranslateError UnicodeWarning __build_class__ __import__ aiter anext \
+         ResourceWarning SyntaxWarning TabError UnicodeTranslateError UnicodeWarning __build_class__ aiter anext \
          breakpoint compile copyright credits dir eval exec help license locals",
     ),
     ("torch", "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d quasirandom"),

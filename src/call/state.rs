@@ -20,7 +20,7 @@ use tensor::memory::check_files;
 use tensor::ops::random::Generator;
 use tensor::system::{Machine, System};
 use tensor::{DType, Device, Error, Result};
-use value::{Keywords, Value};
+use value::{Dict, Keywords, Value};
 
 /// A piece of output.
 #[derive(Clone, Copy)]
@@ -48,6 +48,17 @@ impl<'o> Said<'o> {
 
 /// Receives output as it is produced.
 pub type Live = Box<dyn FnMut(Said)>;
+
+/// A request to import a module.
+pub enum Import<'a> {
+    /// By its path.
+    Module(&'a str),
+    /// Once more, for `importlib.reload`.
+    Again(&'a Value),
+}
+
+/// Imports the modules of a script.
+pub type Importer = dyn Fn(Import) -> Result<Value>;
 
 /// Creates an object of a class that only the script can create, such as an exception. Returns `None` for any other
 /// class.
@@ -122,6 +133,10 @@ pub struct State {
     pub maker: RefCell<Option<Rc<Maker>>>,
     /// Compiles the sources in Python that rows run.
     pub embedded: RefCell<Option<Rc<Loader>>>,
+    /// Imports the modules of a script.
+    pub importer: RefCell<Option<Rc<Importer>>>,
+    /// What `sys` has that belongs to the session: `argv`, `path`, `modules`.
+    pub sys: Dict,
     /// The overload that was called last, for error messages.
     pub running: Cell<&'static str>,
     /// The calls of the expression in `origin(…)`, while it is evaluated.
@@ -173,6 +188,8 @@ impl State {
             extras: Extras::default(),
             maker: RefCell::default(),
             embedded: RefCell::default(),
+            importer: RefCell::default(),
+            sys: Dict::default(),
             running: Cell::new(""),
             counts_calls: Cell::new(false),
             calls: RefCell::default(),

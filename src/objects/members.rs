@@ -128,6 +128,11 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     if (module, name) == ("torch", "Storage") {
         return class_of_dtype(state.default_dtype.get()).map(Value::Type);
     }
+    if module == "sys"
+        && let Some(value) = state.sys.get_str(name)
+    {
+        return Some(value);
+    }
     if name == "__name__" {
         let outer = if module == "torch" || LIBRARY.contains(&module) { "" } else { "torch." };
         return Some(Value::str(format!("{outer}{module}")));

@@ -7,6 +7,7 @@ use crate::plain::{containers, slices};
 use crate::strings::{bytes, codecs};
 use crate::{members, operators, subscript};
 use call::dispatch::names;
+use call::state::Import;
 use call::{Call, Row, State, function, stack};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -104,8 +105,8 @@ pub(crate) const ROWS: &[Row] = &[
         "Writes values, with blanks between them and a newline behind them.",
     )
     .python("print"),
-    function("py.import_(str name) -> any", import, "Imports a module by its name."),
-    function("py.import_from(str module, str name) -> any", import_from, "Imports a name from a module."),
+    function("py.import_(str name) -> any", import_row, "Imports a module by its name."),
+    function("py.import_from(str module, str name) -> any", import_from_row, "Imports a name from a module."),
     function("py.exit(any code=None) -> None", exit, "Leaves the session."),
     function("py.quit(any code=None) -> None", exit, "Leaves the session."),
     function(
@@ -203,8 +204,20 @@ fn get_attribute(call: &mut Call) -> Result<Value> {
     members::attribute(call.state, &call.value(0), &name)
 }
 
-fn import(call: &mut Call) -> Result<Value> {
+fn import_row(call: &mut Call) -> Result<Value> {
     let name = call.str(0)?;
+    let importer = call.state.importer.borrow().clone();
+    match (import(name), importer) {
+        (Err(error), Some(importer)) if error.kind == ErrorKind::ModuleNotFoundError => importer(Import::Module(name)),
+        (found, _) => found,
+    }
+}
+
+/// Imports a module of PyTorch's or Python's library by its name.
+///
+/// # Errors
+/// ModuleNotFoundError, and NotImplementedError for a module that only PyTorch has.
+pub fn import(name: &str) -> Result<Value> {
     // PyTorch's modules are imported by their paths, library modules by their names.
     let library = |name: &str| call::LIBRARY.iter().chain(&["torch"]).find(|m| **m == name && **m != "py");
     let found = match name.strip_prefix("torch.") {
@@ -229,16 +242,21 @@ fn import(call: &mut Call) -> Result<Value> {
     }
 }
 
-fn import_from(call: &mut Call) -> Result<Value> {
-    let (module, name) = (call.str(0)?.to_string(), call.str(1)?.to_string());
-    let mut inner =
-        Call { state: call.state, signature: call.signature, args: [Value::str(&module)].into_iter().collect() };
-    let found = import(&mut inner)?;
-    members::attribute(call.state, &found, &name).map_err(|error| {
+fn import_from_row(call: &mut Call) -> Result<Value> {
+    let module = import_row(call)?;
+    import_from(call.state, &module, call.str(0)?, call.str(1)?)
+}
+
+/// Imports a name from a module of PyTorch's or Python's library, whose name is `path`.
+///
+/// # Errors
+/// ImportError, and NotImplementedError for a name that only PyTorch has.
+pub fn import_from(state: &State, module: &Value, path: &str, name: &str) -> Result<Value> {
+    members::attribute(state, module, name).map_err(|error| {
         if error.kind == ErrorKind::NotImplementedError {
             return error;
         }
-        let message = format!("cannot import name '{name}' from '{module}' (unknown location)");
+        let message = format!("cannot import name '{name}' from '{path}' (unknown location)");
         Error::new(ErrorKind::Other("ImportError"), message)
     })
 }

@@ -84,14 +84,18 @@ impl Session {
         let (file, kind) = (cell.file().map(near), fault.kind());
         let mut failure =
             Failure { position, source, file, kind, interrupted: fault.interrupted, ..Failure::default() };
-        if let Some(within) = python::within(&fault.error, &here.typed, &self.python.begun) {
+        if let Some(within) = python::within(&fault.error, &here.typed, &self.python) {
             // A Python function called from here has failed.
             if let Some((line, _)) = position {
-                trace.insert(0, call_line(&within.outermost, &cell.typed, line, 0, &origin(&cell, here)));
+                trace.insert(
+                    0,
+                    call_line(&format!("{}, called", within.outermost), &cell.typed, line, 0, &origin(&cell, here)),
+                );
             }
             trace.splice(0..0, within.calls);
             failure.position = Some(within.position);
             failure.source = Some(within.source);
+            failure.file = within.file;
         }
         let told = failure_of(fault.error);
         let failure = Failure { trace: shorten_trace(trace), message: told.message, hint: told.hint, ..failure };
@@ -200,13 +204,13 @@ impl Session {
 /// Marks a call's line as part of an earlier input.
 pub(super) const EARLIER: &str = " of an earlier input";
 
-/// Formats a call for a trace. `lines_above` is the number of lines of a script above the text, and `origin` says which
+/// Formats a call for a trace. `step` says what was done: `f(), called`. `lines_above` is the number of lines of a script above the text, and `origin` says which
 /// input contains the line.
-pub(super) fn call_line(name: &str, typed: &str, line: usize, lines_above: usize, origin: &str) -> String {
+pub(super) fn call_line(step: &str, typed: &str, line: usize, lines_above: usize, origin: &str) -> String {
     let text = typed.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
     let cut: String = text.chars().take(QUOTED).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("in {name}, called at line {}{origin}: {cut}{more}", line + lines_above)
+    format!("in {step} at line {}{origin}: {cut}{more}", line + lines_above)
 }
 
 /// Shortens the trace of a deep recursion to the calls at each end.
@@ -229,7 +233,7 @@ fn format_call(call: &ScriptCall, here: &RhaiInput) -> String {
     let name = if fault::is_unnamed(&call.name) { shown.to_owned() } else { format!("{shown}()") };
     let place = call.place.as_ref().and_then(|cell| Some((cell, cell.place(call.position)?.0)));
     let Some((cell, line)) = place else { return format!("in {name}") };
-    call_line(&name, &cell.typed, line, 0, &origin(cell, here))
+    call_line(&format!("{name}, called"), &cell.typed, line, 0, &origin(cell, here))
 }
 
 /// Names the input that contains a line, if it is not the running one.

@@ -176,6 +176,9 @@ impl Session {
         let capture = Rc::default();
         let python = python::Python::new(&state, &runtime, &capture);
         let mut scope = Scope::new();
+        let argv = std::iter::once("").chain(options.args.iter().map(String::as_str)).map(Value::str);
+        // A text always has a hash.
+        drop(state.sys.insert(Value::str("argv"), Value::list(argv)));
         let args: rhai::Array = options.args.into_iter().map(Dynamic::from).collect();
         scope.push("ARGS", args);
         Session {
@@ -243,6 +246,7 @@ impl Session {
         if let Some(folder) = script.and_then(Path::parent) {
             self.runtime.modules.folder.replace(folder.to_owned());
         }
+        self.python.machine.begin_script(script);
     }
 
     /// Returns the warnings since the last call. After the first call, warnings are no longer written to standard

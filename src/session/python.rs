@@ -17,6 +17,7 @@ use languages::python::code::Code;
 use languages::python::compile::{Shows, compile};
 use languages::python::exceptions;
 use languages::python::machine::{Machine, TracebackStep};
+use languages::python::syntax::scope::ScopeKind;
 use languages::python::syntax::{self, Stage, SyntaxFault};
 use languages::script::holders::{count, holders};
 use languages::script::runtime::Runtime;
@@ -90,6 +91,11 @@ impl Python {
         Python { machine, scope, is_current: false, shown, begun: Begun::default() }
     }
 
+    /// Returns the file of a text, if it is that of a module.
+    fn file_of(&self, text: &Rc<str>) -> Option<Rc<str>> {
+        self.machine.imports().ok()?.file_of(text)
+    }
+
     /// Records that variables may have changed outside Python.
     pub(super) fn is_stale(&mut self) {
         self.is_current = false;
@@ -150,6 +156,9 @@ impl Session {
         if self.runtime.interrupt.is_set() {
             syntax::abandon(parsed);
             return Err(SyntaxFault::stopped());
+        }
+        if let (Shows::Nothing, Ok(code), Ok(imports)) = (shows, &code, self.python.machine.imports()) {
+            imports.doc.replace(code.doc.clone());
         }
         code
     }
@@ -289,9 +298,11 @@ impl Session {
             failure.position = Some(line_and_column(text, innermost.place as usize));
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
             failure.lines_above = self.python.begun.lines_above(text);
+            failure.file = self.python.file_of(text).map(|file| file.to_string());
         }
-        let begun = &self.python.begun;
-        failure.trace = shorten_trace(steps.windows(2).filter_map(|pair| called(pair, source, begun)).collect());
+        let file_of = |text: &Rc<str>| self.python.file_of(text);
+        let calls = steps.windows(2).filter_map(|pair| called(pair, source, &self.python.begun, &file_of));
+        failure.trace = shorten_trace(calls.collect());
         Box::new(self.advise(failure, None))
     }
 
@@ -351,13 +362,16 @@ pub(super) struct PythonFault {
     /// The position in the source of the function that failed.
     pub(super) position: (usize, usize),
     pub(super) source: String,
+    /// The file of the source, if it is that of a module.
+    pub(super) file: Option<String>,
     pub(super) calls: Vec<String>,
     /// The function that the other language called.
     pub(super) outermost: String,
 }
 
 /// Returns the path of an error through Python functions, if there is one.
-pub(super) fn within(error: &Error, typed: &Rc<str>, begun: &Begun) -> Option<PythonFault> {
+pub(super) fn within(error: &Error, typed: &Rc<str>, python: &Python) -> Option<PythonFault> {
+    let file_of = |text: &Rc<str>| python.file_of(text);
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
     let (innermost, outermost) = (steps.first()?, steps.last()?);
@@ -365,7 +379,8 @@ pub(super) fn within(error: &Error, typed: &Rc<str>, begun: &Begun) -> Option<Py
     Some(PythonFault {
         position: line_and_column(text, innermost.place as usize),
         source: text.to_string(),
-        calls: steps.windows(2).filter_map(|pair| called(pair, typed, begun)).collect(),
+        file: file_of(text).map(|file| file.to_string()),
+        calls: steps.windows(2).filter_map(|pair| called(pair, typed, &python.begun, &file_of)).collect(),
         outermost: shown_function(outermost),
     })
 }
@@ -379,12 +394,24 @@ fn shown_function(step: &TracebackStep) -> String {
 }
 
 /// Formats one call: the function and the calling line.
-fn called(pair: &[TracebackStep], source: &Rc<str>, begun: &Begun) -> Option<String> {
+fn called(
+    pair: &[TracebackStep],
+    source: &Rc<str>,
+    begun: &Begun,
+    file_of: &dyn Fn(&Rc<str>) -> Option<Rc<str>>,
+) -> Option<String> {
     let [inner, outer] = pair else { return None };
-    let name = shown_function(inner);
     let text = &outer.code.source;
     let (line, _) = line_and_column(text, outer.place as usize);
     let above = begun.lines_above(text);
-    let origin = if Rc::ptr_eq(text, source) || above.is_some() { "" } else { EARLIER };
-    Some(call_line(&name, text, line, above.unwrap_or_default(), origin))
+    let origin = match file_of(text) {
+        Some(file) => format!(" of {file}"),
+        None if Rc::ptr_eq(text, source) || above.is_some() => String::new(),
+        None => EARLIER.to_owned(),
+    };
+    let step = match file_of(&inner.code.source).filter(|_| inner.code.kind == ScopeKind::Module) {
+        Some(file) => format!("{file}, imported"),
+        None => format!("{}, called", shown_function(inner)),
+    };
+    Some(call_line(&step, text, line, above.unwrap_or_default(), &origin))
 }

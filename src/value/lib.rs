@@ -47,6 +47,7 @@ pub const LIBRARY: &[&str] = &[
     "collections",
     "copy",
     "functools",
+    "importlib",
     "io",
     "itertools",
     "math",

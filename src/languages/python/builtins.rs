@@ -9,6 +9,14 @@ use tensor::{Error, Result, bail};
 use value::equality::NotImplemented;
 use value::{Dict, Keywords, Object, Value, intern};
 
+impl Machine {
+    /// A copy of the variables of the module.
+    pub(super) fn globals(&self) -> Result<Dict> {
+        let bound = self.variables.borrow().bound();
+        Dict::new(bound.into_iter().map(|(name, value)| (Value::Str(name.into()), value)))
+    }
+}
+
 type Run = fn(&Machine, Vec<Value>) -> Result<Value>;
 
 /// A builtin that needs the machine.
@@ -43,22 +51,33 @@ const BUILTINS: &[(&str, Run)] = &[
         let found = objects::members::attribute(&machine.state, this, "__dict__");
         found.map_err(|_| Error::type_error("vars() argument must have __dict__ attribute"))
     }),
-    ("globals", |machine, _| {
-        let variables = machine.variables.borrow();
-        let entry = |name: Rc<str>| {
-            let slot = variables.slot_of(&name)?;
-            Some((Value::Str(name.into()), variables.get(slot)?.clone()))
-        };
-        Dict::new(variables.names().into_iter().filter_map(entry)).map(Value::Dict)
+    ("__import__", |machine, args| {
+        let Some(Value::Str(name)) = args.first() else { bail!(TypeError, "__import__() argument 1 must be str") };
+        let level = args
+            .get(4)
+            .and_then(|level| if let Value::Int(level) = level { usize::try_from(*level).ok() } else { None });
+        let is_from = args.get(3).is_some_and(|names| names.sequence().is_some_and(|names| !names.is_empty()));
+        machine.import(&format!("{}{name}", ".".repeat(level.unwrap_or(0))), !is_from)
     }),
+    ("globals", |machine, _| machine.globals().map(Value::Dict)),
 ];
 
 /// The key under which the modules are kept whose names are all imported. Undo restores it with the other flags.
 const IMPORTED: &str = "*";
 
 /// `from module import *`: the module's public names replace variables, and are found before builtins.
-pub(super) fn import_all(machine: &Machine, module: &Value) {
-    let Value::Module(module_name) = module else { return };
+pub(super) fn import_all(machine: &Machine, module: &Value) -> Result<()> {
+    if let Some(names) = machine.names_of_all(module)? {
+        for (name, value) in names {
+            let mut variables = machine.variables.borrow_mut();
+            let slot = variables.slot(&name);
+            let before = variables.set(slot, Some(value));
+            drop(variables);
+            drop(before);
+        }
+        return Ok(());
+    }
+    let Value::Module(module_name) = module else { return Ok(()) };
     let mut modules = machine.state.flag(IMPORTED).and_then(|modules| modules.sequence()).unwrap_or_default();
     modules.retain(|known| !matches!(known, Value::Module(known) if known == module_name));
     modules.push(module.clone());
@@ -73,6 +92,7 @@ pub(super) fn import_all(machine: &Machine, module: &Value) {
             drop(before);
         }
     }
+    Ok(())
 }
 
 /// Returns the value of a name that `from module import *` has imported.
@@ -101,6 +121,9 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
         let machine = Rc::downgrade(&machine.handle()?);
         return Ok(Some(Value::Object(Rc::new(Builtin { name, run: *run, machine }))));
     }
+    if matches!(name, "__file__" | "__doc__") {
+        return Ok(machine.of_script(name));
+    }
     // The program's own sources can raise exceptions that a script has to import.
     let exception = || exceptions::class(name).filter(|_| machine.is_hidden).map(Value::Type);
     Ok(of_table(&machine.state, name).or_else(exception))
@@ -115,6 +138,7 @@ fn of_table(state: &State, name: &str) -> Option<Value> {
         "NotImplemented" => Some(Value::Object(Rc::new(NotImplemented))),
         "Ellipsis" => Some(Value::Ellipsis),
         "__name__" => Some(Value::str("__main__")),
+        "__package__" | "__spec__" => Some(Value::None),
         "torch" => Some(Value::Module("torch")),
         "property" | "staticmethod" | "classmethod" | "super" => Some(Value::Type(intern(name))),
         _ if name.starts_with("__") => None,

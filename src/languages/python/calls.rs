@@ -3,8 +3,9 @@
 use super::class::{Base, Entry, Instance, call_entry};
 use super::code::Name;
 use super::descriptors::{BoundMethod, is_function};
+use super::frame::Frame;
 use super::function::Function;
-use super::machine::{Frame, Machine};
+use super::machine::Machine;
 use super::operations;
 use call::bind::Arguments;
 use call::{Family, Kind, Receiver, dispatch};
@@ -122,13 +123,13 @@ pub fn shown_name(callee: &Value) -> String {
         };
     };
     if let Some(function) = object.as_any().downcast_ref::<Function>() {
-        return format!("__main__.{}()", function.code.qualified);
+        return format!("{}.{}()", function.module_name(), function.code.qualified);
     }
     if let Some(method) = object.as_any().downcast_ref::<BoundMethod>() {
         return shown_name(&method.function);
     }
     match Base::of(callee) {
-        Some(class) => format!("__main__.{}()", class.name()),
+        Some(class) => format!("{}.{}()", class.module(), class.name()),
         None => format!("{} object", callee.type_name()),
     }
 }

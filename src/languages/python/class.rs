@@ -99,6 +99,14 @@ impl Base {
         }
     }
 
+    /// Returns the name of the module that defines it.
+    pub fn module(&self) -> &'static str {
+        match self {
+            Base::Builtin(name) => name.rsplit_once('.').map_or("builtins", |(module, _)| module),
+            Base::User(class) => class.module,
+        }
+    }
+
     /// Returns the class and all its bases, in the order of attribute lookup.
     pub(crate) fn ancestors(&self) -> Vec<Base> {
         match self {
@@ -162,6 +170,8 @@ pub struct Class {
     pub name: &'static str,
     /// The name with the enclosing classes and functions, preceded by the module.
     path: &'static str,
+    /// The name of the module, with which `path` begins.
+    module: &'static str,
     /// Whether the class overrides attribute lookup.
     finds: Cell<bool>,
     /// Whether its objects can only have the attributes in `__slots__`.
@@ -198,11 +208,12 @@ impl Class {
             }
         }
         let order = linearised(&bases)?;
-        let path = intern(&format!("{module}.{name}"));
+        let (module, path) = (intern(module), intern(&format!("{module}.{name}")));
         let name = intern(name.rsplit('.').next().unwrap_or(name));
         Ok(Rc::new_cyclic(|this| Class {
             name,
             path,
+            module,
             finds: Cell::new(false),
             closed: Cell::new(false),
             finalises: Cell::new(false),
@@ -255,7 +266,7 @@ impl Class {
     }
 
     pub fn qualified(&self) -> &'static str {
-        self.path.split_once('.').map_or(self.path, |(_, name)| name)
+        self.path.get(self.module.len() + 1..).unwrap_or(self.path)
     }
 
     fn handle(&self) -> Option<Rc<Class>> {
@@ -587,7 +598,7 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
     match name {
         "__class__" => return Ok(Some(this.class.value())),
         "__dict__" if !this.is_closed() => return Ok(Some(this.fields.to_dict())),
-        "__module__" => return Ok(Some(Value::str("__main__"))),
+        "__module__" => return Ok(Some(Value::str(this.class.module()))),
         "__doc__" => return Ok(Some(Value::None)),
         "__cause__" | "__context__" | "__traceback__" if this.is_exception() => return Ok(Some(Value::None)),
         "__suppress_context__" if this.is_exception() => return Ok(Some(Value::Bool(false))),
@@ -619,7 +630,7 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
             let order = base.ancestors();
             NativeFunction::value("mro", move |_, _| Ok(Value::list(order.iter().map(Base::value))))
         }
-        "__module__" => Value::str("__main__"),
+        "__module__" => Value::str(this.module),
         "__doc__" => Value::None,
         "__bases__" => tuple(&mut this.bases.iter().cloned()),
         "__mro__" => tuple(&mut base.ancestors().into_iter()),

@@ -61,6 +61,14 @@ impl Code {
         self.names.get(at as usize).map_or("", |name| &*name.text)
     }
 
+    /// Returns a text among the constants.
+    pub fn text(&self, at: u32) -> &str {
+        match self.constants.get(at as usize) {
+            Some(Value::Str(text)) => text,
+            _ => "",
+        }
+    }
+
     /// Returns the keywords of a call's last arguments, from a constant.
     pub fn keywords(&self, at: u32) -> &[Value] {
         match self.constants.get(at as usize) {
@@ -173,6 +181,13 @@ pub enum Op {
     /// Leaves a loop early.
     End,
     Unpack(u32),
+    /// `subject → items or None`. The operands are the number of patterns, and the place of a starred one.
+    MatchSequence(u32, Option<u32>),
+    /// `subject keys → values or None`. The operand says whether the rest is wanted.
+    MatchMapping(bool),
+    /// `subject class → values or None`. The operands are the number of positional patterns, and the constant with the names
+    /// of the others.
+    MatchClass(u32, u32),
     /// Number of targets before and after the starred one.
     UnpackStarred(u32, u32),
     /// `function arguments… → result`. Operands: number of arguments, and the constant with the keywords of the last
@@ -203,7 +218,11 @@ pub enum Op {
     Handled,
     /// `class →`. Jumps to the next clause unless the class matches the exception being handled.
     Catch(u32),
-    /// Makes the public names of the module on the stack visible: `from module import *`.
+    /// `→ module`. The operands are the constant with the path, and whether the outermost module is meant.
+    Import(u32, bool),
+    /// `module → module value`. The operands are constants: the module's path as written, and the name.
+    ImportFrom(u32, u32),
+    /// `module →`. Makes the public names of the module on the stack visible: `from module import *`.
     ImportAll,
     EndHandler,
     Reraise,

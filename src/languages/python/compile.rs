@@ -1,12 +1,13 @@
 //! Compiles the syntax tree of an input: each function, class body and comprehension becomes a [`Code`]. Statements are
 //! in `compile/statements.rs`, blocks that can be left early in `compile/blocks.rs`, expressions in
-//! `compile/expressions.rs`, names and targets in `compile/names.rs`, functions and classes in `compile/functions.rs`.
+//! `compile/expressions.rs`, `match` in `compile/patterns.rs`, names and targets in `compile/names.rs`, functions and classes in `compile/functions.rs`.
 //! Knows nothing about how code runs.
 
 mod blocks;
 mod expressions;
 mod functions;
 mod names;
+mod patterns;
 mod statements;
 
 use super::code::{Code, Name, Op, Parameters};
@@ -56,7 +57,10 @@ pub fn compile(
     let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
     let last = module.body.last().filter(|last| last.is_expr_stmt() && !is_muted(source, last)).map(source_offset);
     let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, last, unit };
-    compiler.body(&module.body)?;
+    match shows {
+        Shows::Nothing => compiler.documented_body(&module.body)?,
+        Shows::Every | Shows::Last => compiler.body(&module.body)?,
+    }
     compiler.ends(0);
     Ok(Rc::new(compiler.unit.code))
 }

@@ -4,12 +4,13 @@ use super::calls::call;
 use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
 use super::descriptors::{self, ClassMethod, StaticMethod, Super, is_function};
 use super::exceptions;
+use super::frame::Frame;
 use super::function::Function;
-use super::machine::{Frame, Machine};
+use super::machine::Machine;
 use super::operations;
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
-use value::{Keywords, Value, intern};
+use value::{Keywords, Value};
 
 /// Begins a class statement.
 ///
@@ -22,15 +23,7 @@ fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>
             Error::not_implemented(format!("classes derived from a {class} are not supported at this prompt"))
         })
     };
-    // A source that is part of the program says which module its classes belong to.
-    let variables = machine.variables.borrow();
-    let said = variables.slot_of("__module__").filter(|_| machine.is_hidden).and_then(|slot| variables.get(slot));
-    let module = match said {
-        Some(Value::Str(module)) => intern(module),
-        _ => "__main__",
-    };
-    drop(variables);
-    Class::new(machine, module, name, bases.iter().map(base).collect::<Result<_>>()?)
+    Class::new(machine, &machine.module_name(), name, bases.iter().map(base).collect::<Result<_>>()?)
 }
 
 /// Creates the class of a class statement. Runs the body, whose names become the members.

@@ -2,7 +2,8 @@
 //! from those of the session. It is compiled when one of its functions is first called.
 
 use super::compile::{Shows, compile};
-use super::machine::{Frame, Machine};
+use super::frame::Frame;
+use super::machine::Machine;
 use super::syntax::{self, SyntaxFault};
 use call::embedded::Source;
 use std::rc::Rc;

@@ -2,7 +2,8 @@
 
 use super::class::Fields;
 use super::code::{Code, Parameters};
-use super::machine::{Frame, Machine};
+use super::frame::Frame;
+use super::machine::Machine;
 use call::bind::missing_names;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -76,6 +77,11 @@ impl Function {
         std::ptr::eq(self.machine.as_ptr(), machine)
     }
 
+    /// Returns the name of the module that defines it.
+    pub(super) fn module_name(&self) -> Rc<str> {
+        self.machine.upgrade().map_or_else(|| "__main__".into(), |machine| machine.module_name())
+    }
+
     pub(super) fn machine(&self) -> Result<Rc<Machine>> {
         self.machine.upgrade().ok_or_else(|| Error::runtime("the session of this function has ended"))
     }
@@ -106,7 +112,11 @@ impl Object for Function {
             "__name__" => Value::str(&self.code.name),
             "__qualname__" => Value::str(&self.code.qualified),
             "__doc__" => self.code.doc.as_ref().map_or(Value::None, Value::str),
-            "__module__" => Value::str("__main__"),
+            "__module__" => Value::Str(self.module_name().into()),
+            "__globals__" => match self.machine().and_then(|machine| machine.globals()) {
+                Ok(globals) => Value::Dict(globals),
+                Err(error) => return Some(Err(error)),
+            },
             "__dict__" => self.fields.to_dict(),
             "__defaults__" if self.defaults.is_empty() => Value::None,
             "__defaults__" => Value::Tuple(self.defaults.clone()),

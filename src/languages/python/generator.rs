@@ -1,7 +1,8 @@
 //! Generators: a frame that stops at each `yield` and continues when the next item is requested.
 
 use super::exceptions;
-use super::machine::{Frame, FrameExit, Machine};
+use super::frame::{Frame, FrameExit};
+use super::machine::Machine;
 use objects::calling::NativeFunction;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};

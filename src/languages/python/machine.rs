@@ -1,14 +1,16 @@
 //! The machine that runs compiled code: one frame per call, one instruction after another; errors go to the innermost
 //! open handler. Instructions that do more than move values are in `operations.rs`, calls in `calls.rs`.
 
-use super::class::{Base, Class, Instance};
+use super::class::Base;
 use super::code::{Code, Op, Quick, Variable};
 use super::exceptions;
 use super::finalisers::Finalisers;
-use super::function::{Cell, Function};
+use super::frame::{Frame, FrameExit};
+use super::function::Function;
 use super::generator::Generator;
+use super::imports::{self, Imports};
 use super::variables::Variables;
-use super::{builtins, calls, construct, operations};
+use super::{builtins, calls, construct, operations, patterns};
 use call::{State, stack};
 use objects::iterate::{Iter, iterate};
 use objects::plain::{containers, slices};
@@ -19,7 +21,7 @@ use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, interrupt, limits};
 use torch::RECORDING;
 use value::equality::{is, truth};
-use value::{Dict, Keywords, Set, Text, Value, discard};
+use value::{Dict, Keywords, Set, Text, Value};
 
 /// The maximum depth of calls, like in CPython.
 const MAX_DEPTH: usize = 1000;
@@ -38,6 +40,9 @@ pub struct Machine {
     pub show: RefCell<Option<Rc<Show>>>,
     /// The machines of the program's own sources, by the name of the source.
     pub(super) embedded: RefCell<HashMap<&'static str, Rc<Machine>>>,
+    imports: Weak<Imports>,
+    /// The session's own machine owns what its modules share.
+    own_imports: Option<Rc<Imports>>,
     /// Whether frames are left out of the trace of an exception: those of the program's own sources.
     pub(super) is_hidden: bool,
     depth: cell::Cell<usize>,
@@ -53,119 +58,11 @@ pub struct TracebackStep {
     pub place: u32,
 }
 
-/// How a frame stops.
-pub enum FrameExit {
-    Returned(Value),
-    Yielded(Value),
-}
-
-/// A call in progress.
-pub struct Frame {
-    pub code: Rc<Code>,
-    next: usize,
-    pub stack: Vec<Value>,
-    pub locals: Vec<Option<Value>>,
-    pub cells: Vec<Cell>,
-    pub loops: Vec<Iter>,
-    tries: Vec<Try>,
-    handled: Vec<(Rc<Instance>, Error)>,
-    /// The class being created.
-    pub class: Option<Rc<Class>>,
-}
-
-/// An open handler, with the heights of the stacks when it was opened.
-struct Try {
-    handler: u32,
-    stack: usize,
-    loops: usize,
-    handled: usize,
-    /// Whether the handler leaves a context.
-    leaves: bool,
-}
-
-impl Drop for Frame {
-    fn drop(&mut self) {
-        discard(std::mem::take(&mut self.stack));
-        discard(std::mem::take(&mut self.locals).into_iter().flatten());
-    }
-}
-
-impl Frame {
-    /// Creates a frame with the arguments in the parameters' slots, and the enclosing functions' cells.
-    pub fn new(code: Rc<Code>, mut locals: Vec<Option<Value>>, free: &[Cell]) -> Frame {
-        locals.resize(code.locals.len(), None);
-        let own = code.cells.iter().map(|(_, parameter)| {
-            let value = parameter.and_then(|slot| locals.get(slot).cloned()).flatten();
-            Cell::new(value)
-        });
-        let cells = own.chain(free.iter().cloned()).collect();
-        Frame {
-            code,
-            next: 0,
-            stack: Vec::new(),
-            locals,
-            cells,
-            loops: Vec::new(),
-            tries: Vec::new(),
-            handled: Vec::new(),
-            class: None,
-        }
-    }
-
-    pub(crate) fn is_unstarted(&self) -> bool {
-        self.next == 0
-    }
-
-    /// Returns whether the frame waits in `yield from` for another generator.
-    pub(crate) fn delegates(&self) -> bool {
-        matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
-    }
-
-    /// Pops the top of the stack. The compiler guarantees that it is not empty.
-    #[inline]
-    pub fn pop(&mut self) -> Value {
-        self.stack.pop().unwrap_or(Value::None)
-    }
-
-    #[inline]
-    pub fn push(&mut self, value: Value) {
-        self.stack.push(value);
-    }
-
-    /// Pops `count` values from the stack. The topmost comes last in the result.
-    pub fn take(&mut self, count: u32) -> Vec<Value> {
-        let at = self.stack.len().saturating_sub(count as usize);
-        self.stack.split_off(at)
-    }
-
-    /// Pops the values of keyword arguments from the stack.
-    #[inline]
-    fn keywords(&mut self, names: &[Value]) -> Keywords {
-        if names.is_empty() {
-            return Keywords::new();
-        }
-        let values = self.take(names.len() as u32);
-        let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
-        names.zip(values).collect()
-    }
-
-    fn top(&self) -> Option<&Value> {
-        self.stack.last()
-    }
-
-    /// Returns the byte offset in the source of the last instruction.
-    fn last_offset(&self) -> u32 {
-        self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
-    }
-
-    pub fn jump(&mut self, target: u32) {
-        self.next = target as usize;
-    }
-}
-
 impl Machine {
     pub fn new(state: &Rc<State>) -> Rc<Machine> {
-        let machine = Machine::with(state, false);
+        let imports = Rc::default();
+        let machine = Machine::with(state, false, Rc::downgrade(&imports), Some(imports));
+        imports::begin(&machine);
         let made_by = Rc::downgrade(&machine);
         let maker =
             move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
@@ -180,21 +77,52 @@ impl Machine {
 
     /// Returns a machine for one of the program's own sources.
     pub(super) fn hidden(state: &Rc<State>) -> Rc<Machine> {
-        Machine::with(state, true)
+        Machine::with(state, true, Weak::new(), None)
     }
 
-    fn with(state: &Rc<State>, is_hidden: bool) -> Rc<Machine> {
+    /// Returns a machine for a module of a script.
+    pub(super) fn of_module(state: &Rc<State>, imports: &Rc<Imports>) -> Rc<Machine> {
+        Machine::with(state, false, Rc::downgrade(imports), None)
+    }
+
+    fn with(
+        state: &Rc<State>,
+        is_hidden: bool,
+        imports: Weak<Imports>,
+        own_imports: Option<Rc<Imports>>,
+    ) -> Rc<Machine> {
         Rc::new_cyclic(|this: &Weak<Machine>| Machine {
             state: state.clone(),
             variables: RefCell::default(),
             outer_lookup: RefCell::default(),
             show: RefCell::default(),
             embedded: RefCell::default(),
+            imports,
+            own_imports,
             is_hidden,
             depth: cell::Cell::new(0),
             finalisers: Finalisers::default(),
             this: this.clone(),
         })
+    }
+
+    /// Returns what the machines of the session's modules share.
+    pub fn imports(&self) -> Result<Rc<Imports>> {
+        self.imports.upgrade().ok_or_else(|| Error::runtime("the session has ended"))
+    }
+
+    pub(super) fn own_imports(&self) -> Option<&Imports> {
+        self.own_imports.as_deref()
+    }
+
+    /// Returns the name of the module whose variables these are. A source of the program says it by `__module__`.
+    pub(super) fn module_name(&self) -> Rc<str> {
+        let variables = self.variables.borrow();
+        let slot = variables.slot_of(if self.is_hidden { "__module__" } else { "__name__" });
+        match slot.and_then(|slot| variables.get(slot)) {
+            Some(Value::Str(name)) => name.to_rc(),
+            _ => "__main__".into(),
+        }
     }
 
     pub fn handle(&self) -> Result<Rc<Machine>> {
@@ -284,17 +212,10 @@ impl Machine {
             exception.trace.borrow_mut().push(step);
         }
         let Some(open) = frame.tries.pop() else { return Err(error) };
-        discard(frame.stack.split_off(open.stack.min(frame.stack.len())));
-        frame.loops.truncate(open.loops);
-        frame.handled.truncate(open.handled);
+        frame.unwind(&open);
         frame.handled.push((exception, error));
         frame.jump(open.handler);
         Ok(())
-    }
-
-    fn open_try(frame: &mut Frame, handler: u32, leaves: bool) {
-        let (stack, loops, handled) = (frame.stack.len(), frame.loops.len(), frame.handled.len());
-        frame.tries.push(Try { handler, stack, loops, handled, leaves });
     }
 
     /// Runs instructions until the frame returns or yields.
@@ -504,6 +425,19 @@ impl Machine {
                     let value = frame.pop();
                     operations::unpack(self, frame, &value, count as usize)?;
                 }
+                Op::MatchSequence(count, star) => {
+                    let subject = frame.pop();
+                    frame.push(patterns::sequence(&subject, count as usize, star.map(|star| star as usize))?);
+                }
+                Op::MatchMapping(has_rest) => {
+                    let (keys, subject) = (frame.pop(), frame.pop());
+                    frame.push(patterns::mapping(&subject, &keys, has_rest)?);
+                }
+                Op::MatchClass(positional, names) => {
+                    let (class, subject) = (frame.pop(), frame.pop());
+                    let names = code.keywords(names);
+                    frame.push(patterns::object(self, &subject, &class, positional as usize, names)?);
+                }
                 Op::UnpackStarred(before, after) => {
                     let value = frame.pop();
                     operations::unpack_starred(self, frame, &value, before as usize, after as usize)?;
@@ -574,7 +508,7 @@ impl Machine {
                         Err(value) => frame.push(value),
                     }
                 }
-                Op::Try(handler) => Machine::open_try(frame, handler, false),
+                Op::Try(handler) => frame.open_try(handler, false),
                 Op::EndTry => drop(frame.tries.pop()),
                 Op::Handled => {
                     let exception = frame.handled.last().map(|(exception, _)| Value::Object(exception.clone()));
@@ -587,9 +521,17 @@ impl Machine {
                         frame.jump(next);
                     }
                 }
+                Op::Import(path, outermost) => {
+                    let module = self.import(code.text(path), outermost)?;
+                    frame.push(module);
+                }
+                Op::ImportFrom(path, name) => {
+                    let value = frame.top().map(|module| self.import_from(module, code.text(path), code.text(name)));
+                    frame.push(value.unwrap_or(Ok(Value::None))?);
+                }
                 Op::ImportAll => {
                     let module = frame.pop();
-                    builtins::import_all(self, &module);
+                    builtins::import_all(self, &module)?;
                 }
                 Op::EndHandler => drop(frame.handled.pop()),
                 Op::Reraise => {
@@ -618,7 +560,7 @@ impl Machine {
                     let context = frame.pop();
                     let entered = operations::enter(self, &context)?;
                     frame.push(context);
-                    Machine::open_try(frame, handler, true);
+                    frame.open_try(handler, true);
                     frame.push(entered);
                 }
                 Op::Leave => {

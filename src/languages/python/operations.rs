@@ -4,9 +4,10 @@
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
 use super::code::{Code, Op, Quick, Variable};
 use super::descriptors::{BoundDescriptor, Super};
+use super::frame::Frame;
 use super::function::Cell;
 use super::generator::Generator;
-use super::machine::{Frame, Machine};
+use super::machine::Machine;
 use super::{builtins, calls};
 use call::module_names::is_absent;
 use objects::calling::NativeFunction;

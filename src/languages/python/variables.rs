@@ -83,6 +83,11 @@ impl Variables {
         self.places.get(name).copied()
     }
 
+    /// Returns all slots, also those of variables without a value.
+    pub(super) fn slots(&self) -> std::ops::Range<u32> {
+        0..self.slots.len() as u32
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.slots.iter().filter_map(|variable| variable.value.as_ref())
     }

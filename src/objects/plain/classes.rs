@@ -114,28 +114,33 @@ fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Resu
 }
 
 fn isinstance(call: &mut Call) -> Result<Value> {
-    let value = call.value(0);
-    let written = match &value {
+    is_instance_of(&call.value(0), &call.value(1)).map(Value::Bool)
+}
+
+/// Returns whether a value is an instance of a class, or of one of a tuple of classes.
+///
+/// # Errors
+/// TypeError for classes that are none.
+pub fn is_instance_of(value: &Value, classes: &Value) -> Result<bool> {
+    let written = match value {
         Value::Object(object) => object.class(),
         Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
         _ => None,
     };
     if let Some(class) = written {
-        let found = any_of(&call.value(1), "isinstance() arg 2", &|from| is_derived(&class, from));
-        return found.map(Value::Bool);
+        return any_of(classes, "isinstance() arg 2", &|from| is_derived(&class, from));
     }
-    let class = class_name(&value);
-    let found = any_of(&call.value(1), "isinstance() arg 2", &|base| {
+    let class = class_name(value);
+    any_of(classes, "isinstance() arg 2", &|base| {
         let Value::Type(name) = *base else { return false };
         derives(class, name)
-            || is_instance(&value, name)
+            || is_instance(value, name)
             // The class makes tensors, and says so when it is asked.
             || name == "torch.autograd.variable.Variable" && matches!(value, Value::Tensor(_))
-            || matches!(&value, Value::Object(object) if object.is_instance(name))
+            || matches!(value, Value::Object(object) if object.is_instance(name))
             || name == "tuple" && matches!(value, Value::NamedTuple(_))
             || class.rsplit('.').next() == Some(name)
-    });
-    found.map(Value::Bool)
+    })
 }
 
 fn issubclass(call: &mut Call) -> Result<Value> {

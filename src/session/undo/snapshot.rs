@@ -8,7 +8,7 @@ use crate::results::shown_name;
 use call::extras::Extras;
 use languages::script::holders::{is_container, storage_of};
 use languages::script::input::Defined;
-use languages::script::values::to_value;
+use languages::script::values::{from_python, to_value};
 use rhai::{Dynamic, Module, Scope, Shared};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -177,6 +177,10 @@ impl Snapshot {
             } else {
                 snapshot.left_out.push(name.to_owned());
             }
+        }
+        // The variables of imported modules.
+        if !reached.add(&from_python(Value::Dict(state.sys.clone()))) {
+            snapshot.left_out.push("sys.modules".to_owned());
         }
         snapshot.note(reached, other);
         snapshot.copy_bytes(other);

@@ -1,5 +1,6 @@
 //! The parts of Python's library that documentation sessions use: `math`, `operator` and `time`.
 
+use call::state::Import;
 use call::{Call, Row, function};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -122,6 +123,16 @@ pub(super) const ROWS: &[Row] = &[
     function("math.isqrt(any n) -> int", root, "Computes the square root, rounded down to an integer."),
     function("math.comb(any n, any k) -> int", comb, "Counts the choices of k items out of n."),
     function("math.perm(any n, any k=None) -> int", perm, "Counts the ordered choices of k items out of n."),
+    function(
+        "importlib.import_module(str name, str? package=None) -> any",
+        import_module,
+        "Imports a module by its name, which may begin with dots for one relative to a package.",
+    ),
+    function(
+        "importlib.reload(any module) -> any",
+        |c| import(c, Import::Again(&c.value(0))),
+        "Runs the file of a module again, in the same module.",
+    ),
     function("operator.add(any a, any b) -> any", |c| binary(c, "+"), "Returns a + b."),
     function("operator.sub(any a, any b) -> any", |c| binary(c, "-"), "Returns a - b."),
     function("operator.mul(any a, any b) -> any", |c| binary(c, "*"), "Returns a * b."),
@@ -442,4 +453,28 @@ const MOST_SECONDS: f64 = 9_223_372_036.0;
 
 fn now(_: &mut Call) -> Result<Value> {
     Ok(Value::Float(System::since_epoch().as_secs_f64()))
+}
+
+fn import(call: &Call, what: Import) -> Result<Value> {
+    let importer = call.state.importer.borrow().clone();
+    importer.map_or_else(|| bail!(RuntimeError, "there is nothing to import from here"), |importer| importer(what))
+}
+
+fn import_module(call: &mut Call) -> Result<Value> {
+    let name = call.str(0)?;
+    let ups = name.len() - name.trim_start_matches('.').len();
+    let Value::Str(package) = call.value(1) else {
+        if ups > 0 {
+            let message = "the 'package' argument is required to perform a relative import for";
+            bail!(TypeError, "{message} {}", call.state.repr(&Value::str(name))?)
+        }
+        return import(call, Import::Module(name));
+    };
+    let mut parts: Vec<&str> = if ups > 0 { package.split('.').collect() } else { Vec::new() };
+    if ups > parts.len() {
+        return Err(Error::new(ErrorKind::Other("ImportError"), "attempted relative import beyond top-level package"));
+    }
+    parts.truncate((parts.len() + 1).saturating_sub(ups));
+    parts.extend(Some(name.trim_start_matches('.')).filter(|rest| !rest.is_empty()));
+    import(call, Import::Module(&parts.join(".")))
 }

@@ -53,7 +53,7 @@ impl<'a> Compiler<'a, '_> {
         self.emit(Op::Function(code), at);
     }
 
-    fn documented_body(&mut self, body: &'a [Stmt]) -> Compiled {
+    pub(super) fn documented_body(&mut self, body: &'a [Stmt]) -> Compiled {
         if let Some(Stmt::Expr(first)) = body.first()
             && let Expr::StringLiteral(text) = &*first.value
         {

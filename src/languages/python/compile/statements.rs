@@ -6,7 +6,7 @@ use crate::python::code::Op;
 use crate::python::syntax::SyntaxFault;
 use crate::python::syntax::scope::ScopeKind;
 use ruff_python_ast::{Expr, Stmt, StmtAnnAssign, StmtAugAssign, StmtIf, StmtImport, StmtImportFrom};
-use value::{Value, intern};
+use value::Value;
 
 impl<'a> Compiler<'a, '_> {
     pub(super) fn statement(&mut self, statement: &'a Stmt) -> Compiled {
@@ -55,7 +55,7 @@ impl<'a> Compiler<'a, '_> {
                 self.emit(Op::Raise(given.count() as u8), at);
             }
             Stmt::Import(e) => self.import(e),
-            Stmt::ImportFrom(e) => self.import_from(e)?,
+            Stmt::ImportFrom(e) => self.import_from(e),
             Stmt::If(e) => self.if_statement(e)?,
             Stmt::While(e) => self.while_loop(e)?,
             Stmt::For(e) => self.for_loop(e)?,
@@ -69,7 +69,7 @@ impl<'a> Compiler<'a, '_> {
             }
             Stmt::FunctionDef(e) => self.function(e)?,
             Stmt::ClassDef(e) => self.class(e)?,
-            Stmt::Match(e) => return Err(SyntaxFault::unsupported("match statements", e)),
+            Stmt::Match(e) => self.match_statement(e)?,
             Stmt::TypeAlias(e) => return Err(SyntaxFault::unsupported("type aliases", e)),
             Stmt::IpyEscapeCommand(e) => return Err(SyntaxFault::unsupported("IPython commands", e)),
         }
@@ -160,44 +160,37 @@ impl<'a> Compiler<'a, '_> {
         Ok(())
     }
 
-    /// Calls a function of the table with string arguments.
-    fn call_builtin(&mut self, function: &'static str, texts: &[&str], at: u32) {
-        self.push(Value::Function(function.into()), at);
-        texts.iter().for_each(|text| self.push(Value::str(*text), at));
-        self.emit(Op::Call(texts.len() as u32, NO_NAMES), at);
-    }
-
     fn import(&mut self, statement: &'a StmtImport) {
         for alias in &statement.names {
             let (at, path) = (source_offset(alias), alias.name.as_str());
-            self.call_builtin("py.import_", &[path], at);
-            let outer = path.split_once('.').map(|(outer, _)| outer);
-            if let (None, Some(outer)) = (&alias.asname, outer) {
-                // The statement binds the name of the outermost package.
-                self.emit(Op::Pop, at);
-                self.push(Value::Module(intern(outer)), at);
-            }
-            self.store(alias.asname.as_ref().map_or(outer.unwrap_or(path), |name| name.as_str()), at);
+            let constant = self.constant(Value::str(path));
+            // Without `as`, the statement binds the name of the outermost package.
+            self.emit(Op::Import(constant, alias.asname.is_none()), at);
+            let outer = path.split('.').next().unwrap_or_default();
+            self.store(alias.asname.as_ref().map_or(outer, |name| name.as_str()), at);
         }
     }
 
-    fn import_from(&mut self, statement: &'a StmtImportFrom) -> Compiled {
-        let module = match &statement.module {
-            Some(module) if statement.level == 0 => module.as_str(),
-            _ => return Err(SyntaxFault::unsupported("relative imports", statement)),
-        };
-        if module == "__future__" {
-            return Ok(());
+    fn import_from(&mut self, statement: &'a StmtImportFrom) {
+        let module = statement.module.as_ref().map_or("", |module| module.as_str());
+        let path = format!("{}{module}", ".".repeat(statement.level as usize));
+        if path == "__future__" {
+            return;
         }
-        for alias in &statement.names {
-            if alias.name.as_str() == "*" {
-                self.call_builtin("py.import_", &[module], source_offset(alias));
-                self.emit(Op::ImportAll, source_offset(alias));
-                continue;
+        let path = self.constant(Value::str(path));
+        for (i, alias) in statement.names.iter().enumerate() {
+            let at = source_offset(alias);
+            // A module that is not there is reported at the first name.
+            if i == 0 {
+                self.emit(Op::Import(path, false), at);
             }
-            self.call_builtin("py.import_from", &[module, alias.name.as_str()], source_offset(alias));
-            self.store(alias.asname.as_ref().unwrap_or(&alias.name), source_offset(alias));
+            if alias.name.as_str() == "*" {
+                return self.emit(Op::ImportAll, at);
+            }
+            let name = self.constant(Value::str(alias.name.as_str()));
+            self.emit(Op::ImportFrom(path, name), at);
+            self.store(alias.asname.as_ref().unwrap_or(&alias.name), at);
         }
-        Ok(())
+        self.emit(Op::Pop, source_offset(statement));
     }
 }

@@ -1,0 +1,132 @@
+//! Calls in progress: what each has on its stack, in its variables and among its open handlers.
+
+use super::class::{Class, Instance};
+use super::code::{Code, Op};
+use super::function::Cell;
+use objects::iterate::Iter;
+use std::rc::Rc;
+use tensor::Error;
+use value::{Keywords, Value, discard};
+
+/// How a frame stops.
+pub enum FrameExit {
+    Returned(Value),
+    Yielded(Value),
+}
+
+/// A call in progress.
+pub struct Frame {
+    pub code: Rc<Code>,
+    pub(super) next: usize,
+    pub stack: Vec<Value>,
+    pub locals: Vec<Option<Value>>,
+    pub cells: Vec<Cell>,
+    pub loops: Vec<Iter>,
+    pub(super) tries: Vec<Try>,
+    pub(super) handled: Vec<(Rc<Instance>, Error)>,
+    /// The class being created.
+    pub class: Option<Rc<Class>>,
+}
+
+/// An open handler, with the heights of the stacks when it was opened.
+pub(super) struct Try {
+    pub handler: u32,
+    pub stack: usize,
+    loops: usize,
+    handled: usize,
+    /// Whether the handler leaves a context.
+    pub leaves: bool,
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        discard(std::mem::take(&mut self.stack));
+        discard(std::mem::take(&mut self.locals).into_iter().flatten());
+    }
+}
+
+impl Frame {
+    /// Creates a frame with the arguments in the parameters' slots, and the enclosing functions' cells.
+    pub fn new(code: Rc<Code>, mut locals: Vec<Option<Value>>, free: &[Cell]) -> Frame {
+        locals.resize(code.locals.len(), None);
+        let own = code.cells.iter().map(|(_, parameter)| {
+            let value = parameter.and_then(|slot| locals.get(slot).cloned()).flatten();
+            Cell::new(value)
+        });
+        let cells = own.chain(free.iter().cloned()).collect();
+        Frame {
+            code,
+            next: 0,
+            stack: Vec::new(),
+            locals,
+            cells,
+            loops: Vec::new(),
+            tries: Vec::new(),
+            handled: Vec::new(),
+            class: None,
+        }
+    }
+
+    pub(crate) fn is_unstarted(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Returns whether the frame waits in `yield from` for another generator.
+    pub(crate) fn delegates(&self) -> bool {
+        matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
+    }
+
+    /// Pops the top of the stack. The compiler guarantees that it is not empty.
+    #[inline]
+    pub fn pop(&mut self) -> Value {
+        self.stack.pop().unwrap_or(Value::None)
+    }
+
+    #[inline]
+    pub fn push(&mut self, value: Value) {
+        self.stack.push(value);
+    }
+
+    /// Pops `count` values from the stack. The topmost comes last in the result.
+    pub fn take(&mut self, count: u32) -> Vec<Value> {
+        let at = self.stack.len().saturating_sub(count as usize);
+        self.stack.split_off(at)
+    }
+
+    /// Pops the values of keyword arguments from the stack.
+    #[inline]
+    pub(super) fn keywords(&mut self, names: &[Value]) -> Keywords {
+        if names.is_empty() {
+            return Keywords::new();
+        }
+        let values = self.take(names.len() as u32);
+        let names = names.iter().filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None });
+        names.zip(values).collect()
+    }
+
+    pub(super) fn top(&self) -> Option<&Value> {
+        self.stack.last()
+    }
+
+    /// Returns the byte offset in the source of the last instruction.
+    pub(super) fn last_offset(&self) -> u32 {
+        self.code.places.get(self.next.saturating_sub(1)).copied().unwrap_or_default()
+    }
+
+    pub fn jump(&mut self, target: u32) {
+        self.next = target as usize;
+    }
+
+    /// Opens a handler.
+    pub(super) fn open_try(&mut self, handler: u32, leaves: bool) {
+        let (stack, loops, handled) = (self.stack.len(), self.loops.len(), self.handled.len());
+        self.tries.push(Try { handler, stack, loops, handled, leaves });
+    }
+
+    /// Returns the stacks to the heights that they had when a handler was opened.
+    pub(super) fn unwind(&mut self, open: &Try) {
+        discard(self.stack.split_off(open.stack.min(self.stack.len())));
+        self.loops.truncate(open.loops);
+        self.handled.truncate(open.handled);
+    }
+}

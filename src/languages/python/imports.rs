@@ -1,0 +1,514 @@
+//! What `import` finds besides the program's own modules: files and folders of Python on `sys.path`, as in
+//! [the import system](https://docs.python.org/3.11/reference/import.html). Each runs on a machine of its own, which has the
+//! module's variables.
+
+use super::compile::{Shows, compile};
+use super::frame::Frame;
+use super::machine::Machine;
+use super::syntax::{self, SyntaxFault};
+use call::State;
+use call::state::Import;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+use tensor::system::{Files, PathKind, System};
+use tensor::{Error, ErrorKind, Result, bail};
+use value::{Dict, List, Object, ObjectState, Slot, Text, Value};
+
+/// What the machines of a session share: the modules that were loaded, and their texts.
+#[derive(Default)]
+pub struct Imports {
+    /// They live as long as the session: functions of a module that is no longer imported still run.
+    machines: RefCell<Vec<Rc<Machine>>>,
+    /// The file of each text, by the text's address. The entry keeps the text, so no other text gets its address.
+    texts: RefCell<HashMap<*const u8, (Rc<str>, Rc<str>)>>,
+    /// `__file__` and `__doc__` of the script that runs.
+    file: RefCell<Option<Rc<str>>>,
+    pub doc: RefCell<Option<Rc<str>>>,
+}
+
+impl Imports {
+    /// Returns the file that a text is from, if it is that of a module.
+    pub fn file_of(&self, text: &Rc<str>) -> Option<Rc<str>> {
+        self.texts.borrow().get(&text.as_ptr()).map(|(_, file)| file.clone())
+    }
+}
+
+/// A module of a script, or the script itself.
+pub(super) struct Module {
+    name: Rc<str>,
+    machine: Weak<Machine>,
+    /// Attributes that other modules gave it, and that none of its own functions read.
+    extra: Dict,
+    is_loading: Cell<bool>,
+}
+
+/// A variable of a module.
+struct ModuleVariable {
+    machine: Rc<Machine>,
+    slot: u32,
+}
+
+impl Slot for ModuleVariable {
+    fn value(&self) -> Option<Value> {
+        self.machine.variables.borrow().get(self.slot).cloned()
+    }
+    fn put(&self, value: Option<Value>) {
+        let before = self.machine.variables.borrow_mut().set(self.slot, value);
+        drop(before);
+    }
+    fn identity(&self) -> usize {
+        self.machine.variables.borrow().name(self.slot).as_ptr() as usize
+    }
+}
+
+impl Module {
+    fn variable(&self, name: &str) -> Option<Value> {
+        let machine = self.machine.upgrade()?;
+        let variables = machine.variables.borrow();
+        let own = variables.slot_of(name).and_then(|slot| variables.get(slot).cloned());
+        drop(variables);
+        own.or_else(|| machine.outer_lookup.borrow().clone()?(name))
+            .or_else(|| self.extra.get(&Value::str(name)).ok().flatten())
+    }
+
+    fn text(&self, name: &str) -> Option<Text> {
+        match self.variable(name)? {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the folders in which its submodules are found, if it is a package.
+    fn folders(&self) -> Option<Vec<Value>> {
+        self.variable("__path__")?.sequence()
+    }
+
+    /// Where it is from, as messages say it.
+    fn origin(&self) -> String {
+        self.text("__file__").map_or_else(|| "unknown location".to_owned(), |file| file.to_string())
+    }
+}
+
+impl Object for Module {
+    fn object_state(&self) -> ObjectState {
+        // The script's own variables are those of the session.
+        let machine = self.machine.upgrade().filter(|_| &*self.name != "__main__");
+        let variables = machine.into_iter().flat_map(|machine| {
+            let slots = machine.variables.borrow().slots();
+            slots.map(move |slot| Rc::new(ModuleVariable { machine: machine.clone(), slot }) as Rc<dyn Slot>)
+        });
+        ObjectState { dicts: vec![self.extra.clone()], slots: variables.collect(), values: Vec::new() }
+    }
+    fn type_name(&self) -> &str {
+        "module"
+    }
+    fn class_name(&self) -> &'static str {
+        "module"
+    }
+    fn repr(&self) -> String {
+        match self.text("__file__") {
+            Some(file) => format!("<module '{}' from '{file}'>", self.name),
+            None if self.folders().is_some() => format!("<module '{}' (namespace)>", self.name),
+            None => format!("<module '{}' (built-in)>", self.name),
+        }
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        if let Some(value) = self.variable(name) {
+            return Some(Ok(value));
+        }
+        match name {
+            "__name__" => Some(Ok(Value::str(&self.name))),
+            "__dict__" => {
+                let machine = self.machine.upgrade()?;
+                let bound = machine.variables.borrow().bound();
+                let entries = bound.into_iter().map(|(name, value)| (Value::Str(name.into()), value));
+                Some(Dict::new(entries.chain(self.extra.to_vec())).map(Value::Dict))
+            }
+            "__class__" => None,
+            _ => {
+                if let Some(found) = self.variable("__getattr__").filter(|_| !name.starts_with("__")) {
+                    let machine = self.machine.upgrade()?;
+                    return Some(super::calls::call(&machine, &found, vec![Value::str(name)], Vec::new()));
+                }
+                let (partially, why) = match self.is_loading.get() {
+                    true => ("partially initialized ", " (most likely due to a circular import)"),
+                    false => ("", ""),
+                };
+                let message = format!("{partially}module '{}' has no attribute '{name}'{why}", self.name);
+                Some(Err(Error::new(ErrorKind::AttributeError, message)))
+            }
+        }
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        let machine = self.machine.upgrade()?;
+        let slot = machine.variables.borrow().slot_of(name);
+        Some(match slot {
+            Some(slot) => {
+                let before = machine.variables.borrow_mut().set(slot, Some(value.clone()));
+                drop(before);
+                Ok(())
+            }
+            None => self.extra.insert(Value::str(name), value.clone()).map(drop),
+        })
+    }
+    fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
+        let machine = self.machine.upgrade()?;
+        let slot = machine.variables.borrow().slot_of(name);
+        let before = slot.and_then(|slot| machine.variables.borrow_mut().set(slot, None));
+        let is_known = before.is_some() || self.extra.remove(&Value::str(name)).is_ok_and(|value| value.is_some());
+        drop(before);
+        if is_known {
+            return Some(Ok(()));
+        }
+        Some(Err(Error::new(ErrorKind::AttributeError, format!("module '{}' has no attribute '{name}'", self.name))))
+    }
+}
+
+fn as_module(value: &Value) -> Option<&Module> {
+    match value {
+        Value::Object(object) => object.as_any().downcast_ref(),
+        _ => None,
+    }
+}
+
+fn missing(name: &str, why: &str) -> Error {
+    Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'{why}"))
+}
+
+fn import_error(message: String) -> Error {
+    Error::new(ErrorKind::Other("ImportError"), message)
+}
+
+/// `sys.modules`
+fn modules(state: &State) -> Result<Dict> {
+    match objects::members::of_module(state, "sys", "modules") {
+        Some(Value::Dict(modules)) => Ok(modules),
+        _ => bail!(RuntimeError, "unable to get sys.modules"),
+    }
+}
+
+fn loaded(state: &State, name: &str) -> Result<Option<Value>> {
+    match modules(state)?.get(&Value::str(name))? {
+        Some(Value::None) => {
+            Err(Error::new(ErrorKind::ModuleNotFoundError, format!("import of {name} halted; None in sys.modules")))
+        }
+        found => Ok(found),
+    }
+}
+
+impl Machine {
+    /// Begins a script: its folder is where modules are found, and its name the first argument.
+    pub fn begin_script(&self, file: Option<&Path>) {
+        let sys = |name: &str| match self.state.sys.get_str(name) {
+            Some(Value::List(list)) => Some(list),
+            _ => None,
+        };
+        let full = file.map(|file| System::current_folder().join(file));
+        let set = |list: Option<List>, value: String| {
+            let Some(list) = list else { return };
+            let rest = list.to_vec().into_iter().skip(1);
+            // Lists of this size are not too large.
+            drop(list.replace([Value::str(value)].into_iter().chain(rest).collect()));
+        };
+        if let (Some(file), Some(folder)) = (file, full.as_deref().and_then(Path::parent)) {
+            set(sys("path"), folder.display().to_string());
+            set(sys("argv"), file.display().to_string());
+        }
+        if let Ok(imports) = self.imports() {
+            imports.file.replace(full.map(|file| file.display().to_string().into()));
+        }
+    }
+
+    /// Returns `__file__` or `__doc__` of the script that runs, for the session's own machine.
+    pub(super) fn of_script(&self, name: &str) -> Option<Value> {
+        let imports = self.own_imports()?;
+        match name {
+            "__file__" => imports.file.borrow().as_ref().map(|file| Value::Str(file.clone().into())),
+            _ => Some(imports.doc.borrow().as_ref().map_or(Value::None, |doc| Value::Str(doc.clone().into()))),
+        }
+    }
+
+    /// `import path`, where `path` begins with a dot for each step up from the importing package. Returns the innermost
+    /// module, or the outermost one, which is what `import a.b` binds.
+    ///
+    /// # Errors
+    /// Fails with ImportError, ModuleNotFoundError, and any error of the module.
+    pub(super) fn import(&self, path: &str, outermost: bool) -> Result<Value> {
+        let state = &*self.state;
+        let ups = path.len() - path.trim_start_matches('.').len();
+        let full = if ups > 0 { self.relative(path, ups)? } else { path.to_owned() };
+        let outer = full.split('.').next().unwrap_or_default();
+        let ours = if self.is_hidden || loaded(state, outer)?.is_none() {
+            objects::python::import(&full)
+        } else {
+            Err(missing(&full, ""))
+        };
+        match ours {
+            Ok(_) if outermost => return objects::python::import(outer),
+            Ok(module) => return Ok(module),
+            Err(error) if self.is_hidden || error.kind != ErrorKind::ModuleNotFoundError => return Err(error),
+            Err(error) => {
+                let Some(innermost) = self.import_path(&full)? else { return Err(error) };
+                if outermost { loaded(state, outer)?.ok_or(error) } else { Ok(innermost) }
+            }
+        }
+    }
+
+    /// `from module import name`: an attribute, or a submodule.
+    pub(super) fn import_from(&self, module: &Value, path: &str, name: &str) -> Result<Value> {
+        let Some(found) = as_module(module) else {
+            return objects::python::import_from(&self.state, module, path, name);
+        };
+        if let Some(value) = found.variable(name) {
+            return Ok(value);
+        }
+        if found.folders().is_some()
+            && let Some(inner) = self.import_path(&format!("{}.{name}", found.name))?
+        {
+            return Ok(inner);
+        }
+        if found.variable("__getattr__").is_some()
+            && let Some(Ok(value)) = found.own_attribute(name)
+        {
+            return Ok(value);
+        }
+        let origin = found.origin();
+        Err(import_error(match found.is_loading.get() {
+            true => format!(
+                "cannot import name '{name}' from partially initialized module '{}' (most likely due to a circular import) \
+                 ({origin})",
+                found.name
+            ),
+            false => format!("cannot import name '{name}' from '{}' ({origin})", found.name),
+        }))
+    }
+
+    /// The names that `from module import *` binds: those that `__all__` lists, or all that do not begin with an underscore.
+    /// `None` for a module of the program.
+    pub(super) fn names_of_all(&self, module: &Value) -> Result<Option<Vec<(Rc<str>, Value)>>> {
+        let Some(found) = as_module(module) else { return Ok(None) };
+        let Some(all) = found.variable("__all__") else {
+            let machine = found.machine.upgrade().map(|machine| machine.variables.borrow().bound());
+            let mut names = machine.unwrap_or_default();
+            names.retain(|(name, _)| !name.starts_with('_'));
+            return Ok(Some(names));
+        };
+        let names = all.sequence().unwrap_or_default();
+        let bound = names.iter().map(|name| match name {
+            Value::Str(name) => {
+                let value = match found.variable(name) {
+                    Some(value) => value,
+                    None => self.import_from(module, &found.name, name).map_err(|_| {
+                        Error::new(
+                            ErrorKind::AttributeError,
+                            format!("module '{}' has no attribute '{name}'", found.name),
+                        )
+                    })?,
+                };
+                Ok((name.to_rc(), value))
+            }
+            other => bail!(TypeError, "Item in {}.__all__ must be str, not {}", found.name, other.type_name()),
+        });
+        bound.collect::<Result<_>>().map(Some)
+    }
+
+    /// `importlib.reload(module)`
+    pub(super) fn reload(&self, module: &Value) -> Result<Value> {
+        let Some(found) = as_module(module) else { bail!(TypeError, "reload() argument must be a module") };
+        if loaded(&self.state, &found.name)?.is_none_or(|known| !value::equality::is(&known, module)) {
+            return Err(import_error(format!("module {} not in sys.modules", found.name)));
+        }
+        let machine = found.machine.upgrade().filter(|_| &*found.name != "__main__");
+        match machine.zip(found.text("__file__")) {
+            Some((machine, file)) => self.run_module(found, &machine, Path::new(&*file))?,
+            None => bail!(ModuleNotFoundError, "spec not found for the module '{}'", found.name),
+        }
+        Ok(module.clone())
+    }
+
+    /// Resolves a path that begins with dots against the package of this machine's module.
+    fn relative(&self, path: &str, ups: usize) -> Result<String> {
+        let text = |name: &str| {
+            let variables = self.variables.borrow();
+            let value = variables.slot_of(name).and_then(|slot| variables.get(slot).cloned());
+            if let Some(Value::Str(text)) = value { Some(text.to_string()) } else { None }
+        };
+        let Some(package) = text("__package__").filter(|package| !package.is_empty()) else {
+            return Err(import_error("attempted relative import with no known parent package".to_owned()));
+        };
+        let mut parts: Vec<&str> = package.split('.').collect();
+        if ups > parts.len() {
+            return Err(import_error("attempted relative import beyond top-level package".to_owned()));
+        }
+        parts.truncate(parts.len() + 1 - ups);
+        parts.extend(path.trim_start_matches('.').split('.').filter(|part| !part.is_empty()));
+        Ok(parts.join("."))
+    }
+
+    /// Loads a module and the packages around it, as far as they are not loaded. Returns `None` if there is no file for the
+    /// outermost one.
+    fn import_path(&self, full: &str) -> Result<Option<Value>> {
+        let state = &*self.state;
+        let mut parent: Option<Value> = None;
+        for (end, _) in full.char_indices().filter(|(_, c)| *c == '.').chain([(full.len(), '.')]) {
+            let name = full.get(..end).unwrap_or_default();
+            let leaf = name.rsplit('.').next().unwrap_or_default();
+            if let Some(known) = loaded(state, name)? {
+                parent = Some(known);
+                continue;
+            }
+            let folders = match &parent {
+                None => objects::members::of_module(state, "sys", "path")
+                    .and_then(|path| path.sequence())
+                    .unwrap_or_default(),
+                Some(package) => match as_module(package).and_then(Module::folders) {
+                    Some(folders) => folders,
+                    None => {
+                        let outer = name.rsplit_once('.').map_or("", |(outer, _)| outer);
+                        return Err(missing(full, &format!("; '{outer}' is not a package")));
+                    }
+                },
+            };
+            let Some(found) = find(&folders, leaf) else {
+                return if parent.is_some() { Err(missing(full, "")) } else { Ok(None) };
+            };
+            let module = self.load(name, found)?;
+            if let Some(Value::Object(package)) = &parent {
+                package.set_attribute(leaf, &module).transpose()?;
+            }
+            parent = Some(module);
+        }
+        Ok(parent)
+    }
+
+    /// Runs the file of a module, which is in `sys.modules` meanwhile.
+    fn load(&self, name: &str, found: Found) -> Result<Value> {
+        let imports = self.imports()?;
+        let machine = Machine::of_module(&self.state, &imports);
+        imports.machines.borrow_mut().push(machine.clone());
+        let package = if found.is_package { name } else { name.rsplit_once('.').map_or("", |(outer, _)| outer) };
+        let mut variables = machine.variables.borrow_mut();
+        for (variable, value) in [("__name__", name), ("__package__", package)] {
+            variables.put(variable, Some(Value::str(value)));
+        }
+        variables.put("__doc__", Some(Value::None));
+        variables.put("__path__", found.is_package.then(|| Value::list([shown(&found.folder)])));
+        variables.put("__file__", found.file.as_ref().map(|file| shown(file)));
+        drop(variables);
+        let module = Rc::new(Module {
+            name: name.into(),
+            machine: Rc::downgrade(&machine),
+            extra: Dict::default(),
+            is_loading: Cell::new(false),
+        });
+        let value = Value::Object(module.clone());
+        let modules = modules(&self.state)?;
+        modules.insert(Value::str(name), value.clone())?;
+        if let Some(file) = &found.file
+            && let Err(error) = self.run_module(&module, &machine, file)
+        {
+            modules.remove(&Value::str(name))?;
+            return Err(error);
+        }
+        // A module may have put something else in its place.
+        Ok(modules.get(&Value::str(name))?.unwrap_or(value))
+    }
+
+    fn run_module(&self, module: &Module, machine: &Rc<Machine>, file: &Path) -> Result<()> {
+        let bytes = System::read(file)
+            .map_err(|error| Error::new(ErrorKind::Other("OSError"), format!("{}: {error}", file.display())))?;
+        // Faults name files by their path from here.
+        let shown: Rc<str> = file.strip_prefix(System::current_folder()).unwrap_or(file).display().to_string().into();
+        let text: Rc<str> = match String::from_utf8(bytes) {
+            Ok(text) => text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text).into(),
+            Err(_) => bail!(SyntaxError, "(unicode error) '{shown}' is not valid UTF-8"),
+        };
+        let refused = |fault: SyntaxFault| {
+            if fault.kind == "KeyboardInterrupt" {
+                return Error::new(ErrorKind::KeyboardInterrupt, "");
+            }
+            let line = text.get(..fault.offset).unwrap_or_default().matches('\n').count() + 1;
+            let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+            let kind = if fault.kind == "NotImplementedError" {
+                ErrorKind::NotImplementedError
+            } else {
+                ErrorKind::Other(fault.kind)
+            };
+            Error::new(kind, format!("{} ({name}, line {line})", fault.message))
+        };
+        let parsed = syntax::parse(&text).map_err(refused)?;
+        let mut slot_of = |name: &str| machine.variables.borrow_mut().slot(name);
+        let code =
+            compile(parsed.syntax(), &text, self.state.registry, &mut slot_of, Shows::Nothing).map_err(refused)?;
+        if let Some(doc) = &code.doc {
+            machine.variables.borrow_mut().put("__doc__", Some(Value::str(doc)));
+        }
+        self.imports()?.texts.borrow_mut().insert(text.as_ptr(), (text.clone(), shown));
+        module.is_loading.set(true);
+        let done = machine.run(&mut Frame::new(code, Vec::new(), &[])).map(drop);
+        module.is_loading.set(false);
+        done
+    }
+}
+
+/// What a name is on the file system.
+struct Found {
+    /// A package without this has no code: a folder alone.
+    file: Option<PathBuf>,
+    folder: PathBuf,
+    is_package: bool,
+}
+
+fn shown(path: &Path) -> Value {
+    Value::str(path.display().to_string())
+}
+
+/// Looks for a module in folders: in each a package comes before a file, and a folder without `__init__.py` after all others.
+fn find(folders: &[Value], leaf: &str) -> Option<Found> {
+    let is_file = |path: &Path| matches!(System::kind(path), Ok(PathKind::File(_)));
+    let is_folder = |path: &Path| matches!(System::kind(path), Ok(PathKind::Folder));
+    let mut bare = None;
+    for folder in folders {
+        let Value::Str(folder) = folder else { continue };
+        // The present folder at a prompt.
+        let folder = if folder.is_empty() { System::current_folder() } else { PathBuf::from(&**folder) };
+        let package = folder.join(leaf);
+        let (first, file) = (package.join("__init__.py"), folder.join(format!("{leaf}.py")));
+        if is_file(&first) {
+            return Some(Found { file: Some(first), folder: package, is_package: true });
+        }
+        if is_file(&file) {
+            return Some(Found { file: Some(file), folder, is_package: false });
+        }
+        if bare.is_none() && is_folder(&package) {
+            bare = Some(Found { file: None, folder: package, is_package: true });
+        }
+    }
+    bare
+}
+
+/// Gives a new session what `sys` has at a prompt, and lets it import.
+pub(super) fn begin(machine: &Rc<Machine>) {
+    let main = Module {
+        name: "__main__".into(),
+        machine: Rc::downgrade(machine),
+        extra: Dict::default(),
+        is_loading: Cell::new(false),
+    };
+    let modules = Dict::new([(Value::str("__main__"), Value::Object(Rc::new(main)))]).unwrap_or_default();
+    let nowhere = || Value::list([Value::str("")]);
+    for (name, value) in [("modules", Value::Dict(modules)), ("path", nowhere()), ("argv", nowhere())] {
+        // A text always has a hash.
+        drop(machine.state.sys.insert(Value::str(name), value));
+    }
+    let own = Rc::downgrade(machine);
+    machine.state.importer.replace(Some(Rc::new(move |import| {
+        let machine = own.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
+        match import {
+            Import::Module(path) => machine.import(path, false),
+            Import::Again(module) => machine.reload(module),
+        }
+    })));
+}

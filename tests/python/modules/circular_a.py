@@ -1,0 +1,2 @@
+from circular_b import y
+x = 1

@@ -1,0 +1,2 @@
+from circular_a import x
+y = 1

@@ -1,0 +1,2 @@
+VERSION = "1.2"
+from . import inner

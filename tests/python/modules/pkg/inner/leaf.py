@@ -1,0 +1,4 @@
+class Outer:
+    class D: pass
+D = Outer.D
+def make(): return "made"

@@ -1,0 +1,3 @@
+from . import VERSION
+from .inner.leaf import make
+def g(): return VERSION + make()
