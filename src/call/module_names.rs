@@ -95,7 +95,7 @@ const ABSENT: &[(&str, &str)] = &[
         "BaseExceptionGroup BrokenPipeError BytesWarning ChildProcessError ConnectionAbortedError ConnectionRefusedError \
          ConnectionResetError EncodingWarning ExceptionGroup ImportWarning PendingDeprecationWarning ProcessLookupError \
          ResourceWarning SyntaxWarning TabError UnicodeTranslateError UnicodeWarning __build_class__ aiter anext \
-         breakpoint compile copyright credits dir eval exec help license locals",
+         breakpoint copyright credits help license",
     ),
     ("torch", "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d quasirandom"),
     ("array", "ArrayType typecodes"),

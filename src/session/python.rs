@@ -14,9 +14,10 @@ use explain::{Holder, Picture};
 use languages::python::builtins;
 use languages::python::class::Instance;
 use languages::python::code::Code;
-use languages::python::compile::{Shows, compile};
+use languages::python::compile::{Shows, Unit, compile};
 use languages::python::exceptions;
 use languages::python::machine::{Machine, TracebackStep};
+use languages::python::shared::Origin;
 use languages::python::syntax::scope::ScopeKind;
 use languages::python::syntax::{self, Stage, SyntaxFault};
 use languages::script::holders::{count, holders};
@@ -91,9 +92,9 @@ impl Python {
         Python { machine, scope, is_current: false, shown, begun: Begun::default() }
     }
 
-    /// Returns the file of a text, if it is that of a module.
-    fn file_of(&self, text: &Rc<str>) -> Option<Rc<str>> {
-        self.machine.imports().ok()?.file_of(text)
+    /// Returns where a text is from that is not an input.
+    fn origin_of(&self, text: &Rc<str>) -> Option<Origin> {
+        self.machine.shared().ok()?.origin_of(text)
     }
 
     /// Records that variables may have changed outside Python.
@@ -152,13 +153,13 @@ impl Session {
         let parsed = syntax::parse(source)?;
         let variables = &self.python.machine.variables;
         let mut slot_of = |name: &str| variables.borrow_mut().slot(name);
-        let code = compile(parsed.syntax(), source, self.runtime.registry, &mut slot_of, shows);
+        let code = compile(parsed.syntax(), source, self.runtime.registry, &mut slot_of, shows, Unit::Module);
         if self.runtime.interrupt.is_set() {
             syntax::abandon(parsed);
             return Err(SyntaxFault::stopped());
         }
-        if let (Shows::Nothing, Ok(code), Ok(imports)) = (shows, &code, self.python.machine.imports()) {
-            imports.doc.replace(code.doc.clone());
+        if let (Shows::Nothing, Ok(code), Ok(shared)) = (shows, &code, self.python.machine.shared()) {
+            shared.doc.replace(code.doc.clone());
         }
         code
     }
@@ -241,8 +242,8 @@ impl Session {
     /// Returns the number of storage handles in Python's copies of the variables, by storage identity.
     pub(super) fn python_handles(&self) -> HashMap<usize, usize> {
         let mut handles = HashMap::new();
-        for value in self.python.machine.variables.borrow().values() {
-            let storage = match value {
+        for (_, value) in self.python.machine.variables.borrow().bound() {
+            let storage = match &value {
                 Value::Storage(storage) => storage,
                 Value::TypedStorage(typed) => &typed.storage,
                 _ => continue,
@@ -298,10 +299,9 @@ impl Session {
             failure.position = Some(line_and_column(text, innermost.place as usize));
             failure.source = Some(text).filter(|text| !Rc::ptr_eq(text, source)).map(ToString::to_string);
             failure.lines_above = self.python.begun.lines_above(text);
-            failure.file = self.python.file_of(text).map(|file| file.to_string());
+            failure.file = self.python.origin_of(text).map(|origin| origin.file.to_string());
         }
-        let file_of = |text: &Rc<str>| self.python.file_of(text);
-        let calls = steps.windows(2).filter_map(|pair| called(pair, source, &self.python.begun, &file_of));
+        let calls = steps.windows(2).filter_map(|pair| called(pair, source, &self.python));
         failure.trace = shorten_trace(calls.collect());
         Box::new(self.advise(failure, None))
     }
@@ -371,7 +371,6 @@ pub(super) struct PythonFault {
 
 /// Returns the path of an error through Python functions, if there is one.
 pub(super) fn within(error: &Error, typed: &Rc<str>, python: &Python) -> Option<PythonFault> {
-    let file_of = |text: &Rc<str>| python.file_of(text);
     let exception = error.raised.as_ref()?.0.clone().downcast::<Instance>().ok()?;
     let steps = exception.trace.borrow();
     let (innermost, outermost) = (steps.first()?, steps.last()?);
@@ -379,8 +378,8 @@ pub(super) fn within(error: &Error, typed: &Rc<str>, python: &Python) -> Option<
     Some(PythonFault {
         position: line_and_column(text, innermost.place as usize),
         source: text.to_string(),
-        file: file_of(text).map(|file| file.to_string()),
-        calls: steps.windows(2).filter_map(|pair| called(pair, typed, &python.begun, &file_of)).collect(),
+        file: python.origin_of(text).map(|origin| origin.file.to_string()),
+        calls: steps.windows(2).filter_map(|pair| called(pair, typed, python)).collect(),
         outermost: shown_function(outermost),
     })
 }
@@ -394,23 +393,19 @@ fn shown_function(step: &TracebackStep) -> String {
 }
 
 /// Formats one call: the function and the calling line.
-fn called(
-    pair: &[TracebackStep],
-    source: &Rc<str>,
-    begun: &Begun,
-    file_of: &dyn Fn(&Rc<str>) -> Option<Rc<str>>,
-) -> Option<String> {
+fn called(pair: &[TracebackStep], source: &Rc<str>, python: &Python) -> Option<String> {
     let [inner, outer] = pair else { return None };
     let text = &outer.code.source;
     let (line, _) = line_and_column(text, outer.place as usize);
-    let above = begun.lines_above(text);
-    let origin = match file_of(text) {
-        Some(file) => format!(" of {file}"),
+    let above = python.begun.lines_above(text);
+    let origin = match python.origin_of(text) {
+        Some(Origin { file, .. }) => format!(" of {file}"),
         None if Rc::ptr_eq(text, source) || above.is_some() => String::new(),
         None => EARLIER.to_owned(),
     };
-    let step = match file_of(&inner.code.source).filter(|_| inner.code.kind == ScopeKind::Module) {
-        Some(file) => format!("{file}, imported"),
+    let is_outside = matches!(inner.code.kind, ScopeKind::Module | ScopeKind::Namespace);
+    let step = match python.origin_of(&inner.code.source).filter(|_| is_outside) {
+        Some(Origin { file, is_module, .. }) => format!("{file}, {}", if is_module { "imported" } else { "run" }),
         None => format!("{}, called", shown_function(inner)),
     };
     Some(call_line(&step, text, line, above.unwrap_or_default(), &origin))

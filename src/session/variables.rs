@@ -274,7 +274,8 @@ fn shared_storage(value: &Dynamic, storages: &[Option<Storage>]) -> Option<Stora
 }
 
 fn is_empty_list(value: &Dynamic) -> bool {
-    value.read_lock::<rhai::Array>().is_some_and(|array| array.is_empty())
+    let is_empty = value.read_lock::<rhai::Array>().is_some_and(|array| array.is_empty());
+    is_empty || matches!(shared(value), Some(Value::List(list)) if list.is_empty())
 }
 
 /// Returns Python's name for a variable's class, without its module and without walking containers.

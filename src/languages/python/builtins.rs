@@ -1,8 +1,9 @@
 //! Names that are visible in every Python function: the table's functions for Python, exceptions, and the few builtins
 //! that need the machine.
 
-use super::exceptions;
+use super::code::SEEING;
 use super::machine::Machine;
+use super::{exceptions, operations};
 use call::{Receiver, State};
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
@@ -10,14 +11,28 @@ use value::equality::NotImplemented;
 use value::{Dict, Keywords, Object, Value, intern};
 
 impl Machine {
-    /// A copy of the variables of the module.
+    /// Returns the variables of the module as a dictionary, in which they are from now on.
     pub(super) fn globals(&self) -> Result<Dict> {
-        let bound = self.variables.borrow().bound();
-        Dict::new(bound.into_iter().map(|(name, value)| (Value::Str(name.into()), value)))
+        let slots = self.variables.borrow().slots();
+        let unset = slots.filter(|slot| self.variables.borrow().get(*slot).is_none());
+        for slot in unset.collect::<Vec<_>>() {
+            // A variable that is stored elsewhere until it is used.
+            let name = self.variables.borrow().name(slot);
+            if let Some(value) = operations::look_up_outside(self, &name) {
+                self.variables.borrow_mut().set(slot, Some(value));
+            }
+        }
+        self.variables.borrow_mut().in_dict()
     }
 }
 
-type Run = fn(&Machine, Vec<Value>) -> Result<Value>;
+type Run = fn(&Machine, &[Value], &Keywords) -> Result<Value>;
+
+/// Returns whether a value is one of [`SEEING`].
+pub(super) fn sees_names(value: &Value) -> bool {
+    let Value::Object(object) = value else { return false };
+    object.as_any().downcast_ref::<Builtin>().is_some_and(|builtin| SEEING.contains(&builtin.name))
+}
 
 /// A builtin that needs the machine.
 struct Builtin {
@@ -39,28 +54,39 @@ impl Object for Builtin {
     fn is_callable(&self) -> bool {
         true
     }
-    fn call(&self, args: Vec<Value>, _keywords: Keywords) -> Option<Result<Value>> {
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         let machine = self.machine.upgrade()?;
-        Some((self.run)(&machine, args))
+        if !keywords.is_empty() && !matches!(self.name, "compile" | "__import__") {
+            return Some(Err(Error::type_error(format!("{}() takes no keyword arguments", self.name))));
+        }
+        Some((self.run)(&machine, &args, &keywords))
     }
 }
 
 const BUILTINS: &[(&str, Run)] = &[
-    ("vars", |machine, args| {
-        let [this] = args.as_slice() else { bail!(TypeError, "vars expected 1 argument, got {}", args.len()) };
-        let found = objects::members::attribute(&machine.state, this, "__dict__");
-        found.map_err(|_| Error::type_error("vars() argument must have __dict__ attribute"))
-    }),
-    ("__import__", |machine, args| {
-        let Some(Value::Str(name)) = args.first() else { bail!(TypeError, "__import__() argument 1 must be str") };
-        let level = args
-            .get(4)
-            .and_then(|level| if let Value::Int(level) = level { usize::try_from(*level).ok() } else { None });
-        let is_from = args.get(3).is_some_and(|names| names.sequence().is_some_and(|names| !names.is_empty()));
-        machine.import(&format!("{}{name}", ".".repeat(level.unwrap_or(0))), !is_from)
-    }),
-    ("globals", |machine, _| machine.globals().map(Value::Dict)),
+    ("__import__", imported_by_call),
+    ("compile", Machine::compiled),
+    ("dir", |machine, args, _| machine.dir(args)),
+    ("eval", |machine, args, _| machine.run_source("eval", args)),
+    ("exec", |machine, args, _| machine.run_source("exec", args)),
+    ("globals", |machine, _, _| machine.globals().map(Value::Dict)),
+    ("locals", |machine, _, _| machine.locals()),
+    ("vars", |machine, args, _| machine.vars(args)),
 ];
+
+/// `__import__(name, globals, locals, fromlist, level)`
+fn imported_by_call(machine: &Machine, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    let argument = |place: usize, name: &str| {
+        args.get(place).or_else(|| keywords.iter().find(|(known, _)| **known == *name).map(|(_, value)| value))
+    };
+    let Some(Value::Str(name)) = argument(0, "name") else { bail!(TypeError, "__import__() argument 1 must be str") };
+    let level = match argument(4, "level") {
+        Some(Value::Int(level)) => usize::try_from(*level).map_err(|_| Error::value("level must be >= 0"))?,
+        _ => 0,
+    };
+    let names = argument(3, "fromlist").and_then(Value::sequence);
+    machine.import(&format!("{}{name}", ".".repeat(level)), names.is_none_or(|names| names.is_empty()))
+}
 
 /// The key under which the modules are kept whose names are all imported. Undo restores it with the other flags.
 const IMPORTED: &str = "*";
@@ -122,11 +148,20 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
         return Ok(Some(Value::Object(Rc::new(Builtin { name, run: *run, machine }))));
     }
     if matches!(name, "__file__" | "__doc__") {
-        return Ok(machine.of_script(name));
+        return Ok(of_script(machine, name));
     }
     // The program's own sources can raise exceptions that a script has to import.
     let exception = || exceptions::class(name).filter(|_| machine.is_hidden).map(Value::Type);
     Ok(of_table(&machine.state, name).or_else(exception))
+}
+
+/// Returns `__file__` or `__doc__` of the script that runs, for the session's own machine.
+fn of_script(machine: &Machine, name: &str) -> Option<Value> {
+    let shared = machine.own()?;
+    match name {
+        "__file__" => shared.file.borrow().as_ref().map(|file| Value::Str(file.clone().into())),
+        _ => Some(shared.doc.borrow().as_ref().map_or(Value::None, |doc| Value::Str(doc.clone().into()))),
+    }
 }
 
 fn of_table(state: &State, name: &str) -> Option<Value> {

@@ -110,6 +110,9 @@ impl Quick {
     }
 }
 
+/// The builtins that see the names of their caller.
+pub(super) const SEEING: [&str; 5] = ["dir", "eval", "exec", "locals", "vars"];
+
 /// The location of a variable, for an instruction.
 #[derive(Clone, Copy)]
 pub enum Variable {
@@ -193,6 +196,8 @@ pub enum Op {
     /// `function arguments… → result`. Operands: number of arguments, and the constant with the keywords of the last
     /// ones.
     Call(u32, u32),
+    /// Notes the names of the frame if the function below so many arguments asks for them: `locals()`.
+    Names(u32),
     /// Begins to record calls if the function on the stack shows where its arguments come from: `origin(x.sum())`.
     Record,
     /// `function list dict → result`

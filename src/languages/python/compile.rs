@@ -39,6 +39,17 @@ pub enum Shows {
     Every,
     /// The last one, unless a semicolon follows it, like in a cell of a notebook.
     Last,
+    /// None; the value of the one expression is the result, like that of `eval`.
+    Result,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A module: its names are the variables.
+    Module,
+    /// Code that `exec` runs with names of its own.
+    Namespace,
 }
 
 /// Compiles an input.
@@ -52,14 +63,18 @@ pub fn compile(
     registry: &'static Registry,
     slot_of: SlotOf,
     shows: Shows,
+    unit: Unit,
 ) -> Result<Rc<Code>, SyntaxFault> {
-    let scopes = scopes(module);
+    let mut scopes = scopes(module);
+    if unit == Unit::Namespace {
+        scopes.look_in_namespace();
+    }
     let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
     let last = module.body.last().filter(|last| last.is_expr_stmt() && !is_muted(source, last)).map(source_offset);
     let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, last, unit };
     match shows {
         Shows::Nothing => compiler.documented_body(&module.body)?,
-        Shows::Every | Shows::Last => compiler.body(&module.body)?,
+        Shows::Every | Shows::Last | Shows::Result => compiler.body(&module.body)?,
     }
     compiler.ends(0);
     Ok(Rc::new(compiler.unit.code))
@@ -111,7 +126,7 @@ impl<'a> CodeBuilder<'a> {
         let known = scopes.all.get(scope);
         let kind = known.map_or(ScopeKind::Module, |scope| scope.kind);
         let qualified = match outer.map(|outer| (outer.code.kind, &outer.code.qualified)) {
-            None | Some((ScopeKind::Module, _)) => name.to_owned(),
+            None | Some((ScopeKind::Module | ScopeKind::Namespace, _)) => name.to_owned(),
             Some((ScopeKind::Class, around)) => format!("{around}.{name}"),
             Some((_, around)) => format!("{around}.<locals>.{name}"),
         };

@@ -35,7 +35,7 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
         class.fields.set("__doc__", Value::str(doc));
     }
     let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
-    frame.class = Some(class.clone());
+    frame.namespace = Some(class.fields.dict());
     if let Some(at) = function.code.cells.iter().position(|(name, _)| &**name == "__class__")
         && let Some(cell) = frame.cells.get(at)
     {

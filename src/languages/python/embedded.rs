@@ -1,7 +1,7 @@
 //! Rows whose functions are written in Python. Each source runs on a machine of its own, so its variables are separate
 //! from those of the session. It is compiled when one of its functions is first called.
 
-use super::compile::{Shows, compile};
+use super::compile::{Shows, Unit, compile};
 use super::frame::Frame;
 use super::machine::Machine;
 use super::syntax::{self, SyntaxFault};
@@ -25,8 +25,8 @@ impl Machine {
                 machine
             }
         };
-        let variables = machine.variables.borrow();
-        Ok(variables.slot_of(name).and_then(|slot| variables.get(slot).cloned()))
+        let value = machine.variables.borrow().named(name);
+        Ok(value)
     }
 }
 
@@ -40,7 +40,8 @@ fn begun(session: &Machine, source: &Source) -> Result<Rc<Machine>> {
     let text: Rc<str> = source.text()?.into();
     let parsed = syntax::parse(&text).map_err(fault)?;
     let mut slot_of = |name: &str| machine.variables.borrow_mut().slot(name);
-    let code = compile(parsed.syntax(), &text, session.state.registry, &mut slot_of, Shows::Nothing).map_err(fault)?;
+    let code = compile(parsed.syntax(), &text, session.state.registry, &mut slot_of, Shows::Nothing, Unit::Module)
+        .map_err(fault)?;
     machine.run(&mut Frame::new(code, Vec::new(), &[]))?;
     Ok(machine)
 }

@@ -5,6 +5,7 @@ use super::class::{Base, Entry, Instance, instance_of};
 use super::construct::construct;
 use super::finalisers::OuterRelease;
 use super::machine::Machine;
+use super::syntax::SyntaxFault;
 use call::stack;
 use explain::format;
 pub use objects::plain::exceptions::{builtin, class, is_class};
@@ -221,6 +222,18 @@ pub fn matches(exception: &Rc<Instance>, classes: &Value) -> Result<bool> {
         }
     }
     Ok(found)
+}
+
+/// Returns the exception for a text that cannot be compiled. Its message names the file and the line.
+pub(super) fn of_fault(fault: &SyntaxFault, text: &str, file: &str) -> Error {
+    let line = text.get(..fault.offset).unwrap_or_default().matches('\n').count() + 1;
+    let kind = match fault.kind {
+        "KeyboardInterrupt" => return Error::new(ErrorKind::KeyboardInterrupt, ""),
+        "NotImplementedError" => ErrorKind::NotImplementedError,
+        "SyntaxError" => ErrorKind::SyntaxError,
+        kind => ErrorKind::Other(kind),
+    };
+    Error::new(kind, format!("{} ({file}, line {line})", fault.message))
 }
 
 impl Machine {

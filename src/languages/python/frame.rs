@@ -1,12 +1,11 @@
 //! Calls in progress: what each has on its stack, in its variables and among its open handlers.
 
-use super::class::{Class, Instance};
+use super::cell::Cell;
 use super::code::{Code, Op};
-use super::function::Cell;
 use objects::iterate::Iter;
 use std::rc::Rc;
-use tensor::Error;
-use value::{Keywords, Value, discard};
+use tensor::{Error, Result};
+use value::{Dict, Keywords, Value, discard};
 
 /// How a frame stops.
 pub enum FrameExit {
@@ -23,9 +22,9 @@ pub struct Frame {
     pub cells: Vec<Cell>,
     pub loops: Vec<Iter>,
     pub(super) tries: Vec<Try>,
-    pub(super) handled: Vec<(Rc<Instance>, Error)>,
-    /// The class being created.
-    pub class: Option<Rc<Class>>,
+    pub(super) handled: Vec<(Value, Error)>,
+    /// The names of the class being created, or of `exec` with variables of its own.
+    pub namespace: Option<Dict>,
 }
 
 /// An open handler, with the heights of the stacks when it was opened.
@@ -63,7 +62,7 @@ impl Frame {
             loops: Vec::new(),
             tries: Vec::new(),
             handled: Vec::new(),
-            class: None,
+            namespace: None,
         }
     }
 
@@ -115,6 +114,18 @@ impl Frame {
 
     pub fn jump(&mut self, target: u32) {
         self.next = target as usize;
+    }
+
+    /// Returns the names that the frame sees besides those of its module, as `locals()` does.
+    pub(super) fn names(&self) -> Result<Dict> {
+        if let Some(namespace) = &self.namespace {
+            return Ok(namespace.clone());
+        }
+        let locals = self.code.locals.iter().zip(&self.locals).filter_map(|(name, value)| Some((name, value.clone()?)));
+        let names = self.code.cells.iter().map(|(name, _)| name).chain(&self.code.free);
+        let cells = names.zip(&self.cells).filter_map(|(name, cell)| Some((name, cell.get()?)));
+        let all = locals.chain(cells).filter(|(name, _)| !name.starts_with('.'));
+        Dict::new(all.map(|(name, value)| (Value::Str(name.clone().into()), value)))
     }
 
     /// Opens a handler.

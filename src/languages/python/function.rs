@@ -1,54 +1,14 @@
 //! Functions of a script: creation by `def`, argument binding, and Python's messages for binding errors.
 
+use super::cell::Cell;
 use super::class::Fields;
 use super::code::{Code, Parameters};
 use super::frame::Frame;
 use super::machine::Machine;
 use call::bind::missing_names;
-use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
-use value::{Dict, Keywords, Object, ObjectState, Slot, Tuple, Value, discard};
-
-/// A variable shared by several functions.
-#[derive(Clone, Default)]
-pub struct Cell(Rc<Shared>);
-
-#[derive(Default)]
-struct Shared(RefCell<Option<Value>>);
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        discard(self.0.take());
-    }
-}
-
-impl Cell {
-    pub fn new(value: Option<Value>) -> Cell {
-        Cell(Rc::new(Shared(RefCell::new(value))))
-    }
-
-    pub fn get(&self) -> Option<Value> {
-        self.0.0.borrow().clone()
-    }
-
-    /// Sets the variable, and returns its old value.
-    pub fn set(&self, value: Option<Value>) -> Option<Value> {
-        self.0.0.replace(value)
-    }
-}
-
-impl Slot for Cell {
-    fn value(&self) -> Option<Value> {
-        self.get()
-    }
-    fn put(&self, value: Option<Value>) {
-        drop(self.set(value));
-    }
-    fn identity(&self) -> usize {
-        Rc::as_ptr(&self.0) as usize
-    }
-}
+use value::{Dict, Keywords, Object, ObjectState, Slot, Tuple, Value};
 
 /// A function written in Python; each run of its `def` creates a new one.
 pub struct Function {

@@ -2,38 +2,19 @@
 //! [the import system](https://docs.python.org/3.11/reference/import.html). Each runs on a machine of its own, which has the
 //! module's variables.
 
-use super::compile::{Shows, compile};
+use super::compile::{Shows, Unit, compile};
+use super::exceptions;
 use super::frame::Frame;
 use super::machine::Machine;
 use super::syntax::{self, SyntaxFault};
 use call::State;
 use call::state::Import;
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use tensor::system::{Files, PathKind, System};
 use tensor::{Error, ErrorKind, Result, bail};
 use value::{Dict, List, Object, ObjectState, Slot, Text, Value};
-
-/// What the machines of a session share: the modules that were loaded, and their texts.
-#[derive(Default)]
-pub struct Imports {
-    /// They live as long as the session: functions of a module that is no longer imported still run.
-    machines: RefCell<Vec<Rc<Machine>>>,
-    /// The file of each text, by the text's address. The entry keeps the text, so no other text gets its address.
-    texts: RefCell<HashMap<*const u8, (Rc<str>, Rc<str>)>>,
-    /// `__file__` and `__doc__` of the script that runs.
-    file: RefCell<Option<Rc<str>>>,
-    pub doc: RefCell<Option<Rc<str>>>,
-}
-
-impl Imports {
-    /// Returns the file that a text is from, if it is that of a module.
-    pub fn file_of(&self, text: &Rc<str>) -> Option<Rc<str>> {
-        self.texts.borrow().get(&text.as_ptr()).map(|(_, file)| file.clone())
-    }
-}
 
 /// A module of a script, or the script itself.
 pub(super) struct Module {
@@ -52,7 +33,7 @@ struct ModuleVariable {
 
 impl Slot for ModuleVariable {
     fn value(&self) -> Option<Value> {
-        self.machine.variables.borrow().get(self.slot).cloned()
+        self.machine.variables.borrow().get(self.slot)
     }
     fn put(&self, value: Option<Value>) {
         let before = self.machine.variables.borrow_mut().set(self.slot, value);
@@ -66,9 +47,7 @@ impl Slot for ModuleVariable {
 impl Module {
     fn variable(&self, name: &str) -> Option<Value> {
         let machine = self.machine.upgrade()?;
-        let variables = machine.variables.borrow();
-        let own = variables.slot_of(name).and_then(|slot| variables.get(slot).cloned());
-        drop(variables);
+        let own = machine.variables.borrow().named(name);
         own.or_else(|| machine.outer_lookup.borrow().clone()?(name))
             .or_else(|| self.extra.get(&Value::str(name)).ok().flatten())
     }
@@ -122,9 +101,14 @@ impl Object for Module {
             "__name__" => Some(Ok(Value::str(&self.name))),
             "__dict__" => {
                 let machine = self.machine.upgrade()?;
-                let bound = machine.variables.borrow().bound();
-                let entries = bound.into_iter().map(|(name, value)| (Value::Str(name.into()), value));
-                Some(Dict::new(entries.chain(self.extra.to_vec())).map(Value::Dict))
+                let globals = machine.globals();
+                let all = globals.and_then(|globals| {
+                    for (name, value) in self.extra.to_vec() {
+                        globals.insert(name, value)?;
+                    }
+                    Ok(Value::Dict(globals))
+                });
+                Some(all)
             }
             "__class__" => None,
             _ => {
@@ -165,6 +149,9 @@ impl Object for Module {
         Some(Err(Error::new(ErrorKind::AttributeError, format!("module '{}' has no attribute '{name}'", self.name))))
     }
 }
+
+/// Names with their values.
+type Named = Vec<(Rc<str>, Value)>;
 
 fn as_module(value: &Value) -> Option<&Module> {
     match value {
@@ -216,17 +203,8 @@ impl Machine {
             set(sys("path"), folder.display().to_string());
             set(sys("argv"), file.display().to_string());
         }
-        if let Ok(imports) = self.imports() {
-            imports.file.replace(full.map(|file| file.display().to_string().into()));
-        }
-    }
-
-    /// Returns `__file__` or `__doc__` of the script that runs, for the session's own machine.
-    pub(super) fn of_script(&self, name: &str) -> Option<Value> {
-        let imports = self.own_imports()?;
-        match name {
-            "__file__" => imports.file.borrow().as_ref().map(|file| Value::Str(file.clone().into())),
-            _ => Some(imports.doc.borrow().as_ref().map_or(Value::None, |doc| Value::Str(doc.clone().into()))),
+        if let Ok(shared) = self.shared() {
+            shared.file.replace(full.map(|file| file.display().to_string().into()));
         }
     }
 
@@ -246,9 +224,9 @@ impl Machine {
             Err(missing(&full, ""))
         };
         match ours {
-            Ok(_) if outermost => return objects::python::import(outer),
-            Ok(module) => return Ok(module),
-            Err(error) if self.is_hidden || error.kind != ErrorKind::ModuleNotFoundError => return Err(error),
+            Ok(_) if outermost => objects::python::import(outer),
+            Ok(module) => Ok(module),
+            Err(error) if self.is_hidden || error.kind != ErrorKind::ModuleNotFoundError => Err(error),
             Err(error) => {
                 let Some(innermost) = self.import_path(&full)? else { return Err(error) };
                 if outermost { loaded(state, outer)?.ok_or(error) } else { Ok(innermost) }
@@ -287,7 +265,7 @@ impl Machine {
 
     /// The names that `from module import *` binds: those that `__all__` lists, or all that do not begin with an underscore.
     /// `None` for a module of the program.
-    pub(super) fn names_of_all(&self, module: &Value) -> Result<Option<Vec<(Rc<str>, Value)>>> {
+    pub(super) fn names_of_all(&self, module: &Value) -> Result<Option<Named>> {
         let Some(found) = as_module(module) else { return Ok(None) };
         let Some(all) = found.variable("__all__") else {
             let machine = found.machine.upgrade().map(|machine| machine.variables.borrow().bound());
@@ -331,8 +309,7 @@ impl Machine {
     /// Resolves a path that begins with dots against the package of this machine's module.
     fn relative(&self, path: &str, ups: usize) -> Result<String> {
         let text = |name: &str| {
-            let variables = self.variables.borrow();
-            let value = variables.slot_of(name).and_then(|slot| variables.get(slot).cloned());
+            let value = self.variables.borrow().named(name);
             if let Some(Value::Str(text)) = value { Some(text.to_string()) } else { None }
         };
         let Some(package) = text("__package__").filter(|package| !package.is_empty()) else {
@@ -385,9 +362,9 @@ impl Machine {
 
     /// Runs the file of a module, which is in `sys.modules` meanwhile.
     fn load(&self, name: &str, found: Found) -> Result<Value> {
-        let imports = self.imports()?;
-        let machine = Machine::of_module(&self.state, &imports);
-        imports.machines.borrow_mut().push(machine.clone());
+        let shared = self.shared()?;
+        let machine = Machine::of_module(&self.state, &shared);
+        shared.machines.borrow_mut().push(machine.clone());
         let package = if found.is_package { name } else { name.rsplit_once('.').map_or("", |(outer, _)| outer) };
         let mut variables = machine.variables.borrow_mut();
         for (variable, value) in [("__name__", name), ("__package__", package)] {
@@ -425,27 +402,16 @@ impl Machine {
             Ok(text) => text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text).into(),
             Err(_) => bail!(SyntaxError, "(unicode error) '{shown}' is not valid UTF-8"),
         };
-        let refused = |fault: SyntaxFault| {
-            if fault.kind == "KeyboardInterrupt" {
-                return Error::new(ErrorKind::KeyboardInterrupt, "");
-            }
-            let line = text.get(..fault.offset).unwrap_or_default().matches('\n').count() + 1;
-            let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-            let kind = if fault.kind == "NotImplementedError" {
-                ErrorKind::NotImplementedError
-            } else {
-                ErrorKind::Other(fault.kind)
-            };
-            Error::new(kind, format!("{} ({name}, line {line})", fault.message))
-        };
+        let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        let refused = |fault: SyntaxFault| exceptions::of_fault(&fault, &text, &name);
         let parsed = syntax::parse(&text).map_err(refused)?;
         let mut slot_of = |name: &str| machine.variables.borrow_mut().slot(name);
-        let code =
-            compile(parsed.syntax(), &text, self.state.registry, &mut slot_of, Shows::Nothing).map_err(refused)?;
+        let code = compile(parsed.syntax(), &text, self.state.registry, &mut slot_of, Shows::Nothing, Unit::Module);
+        let code = code.map_err(refused)?;
         if let Some(doc) = &code.doc {
             machine.variables.borrow_mut().put("__doc__", Some(Value::str(doc)));
         }
-        self.imports()?.texts.borrow_mut().insert(text.as_ptr(), (text.clone(), shown));
+        self.shared()?.note_text(&text, &shown, true);
         module.is_loading.set(true);
         let done = machine.run(&mut Frame::new(code, Vec::new(), &[])).map(drop);
         module.is_loading.set(false);
@@ -489,26 +455,29 @@ fn find(folders: &[Value], leaf: &str) -> Option<Found> {
     bare
 }
 
-/// Gives a new session what `sys` has at a prompt, and lets it import.
-pub(super) fn begin(machine: &Rc<Machine>) {
-    let main = Module {
-        name: "__main__".into(),
-        machine: Rc::downgrade(machine),
-        extra: Dict::default(),
-        is_loading: Cell::new(false),
-    };
-    let modules = Dict::new([(Value::str("__main__"), Value::Object(Rc::new(main)))]).unwrap_or_default();
-    let nowhere = || Value::list([Value::str("")]);
-    for (name, value) in [("modules", Value::Dict(modules)), ("path", nowhere()), ("argv", nowhere())] {
-        // A text always has a hash.
-        drop(machine.state.sys.insert(Value::str(name), value));
-    }
-    let own = Rc::downgrade(machine);
-    machine.state.importer.replace(Some(Rc::new(move |import| {
-        let machine = own.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
-        match import {
-            Import::Module(path) => machine.import(path, false),
-            Import::Again(module) => machine.reload(module),
+impl Machine {
+    /// Gives a new session what `sys` has at a prompt, and lets it import.
+    pub(super) fn begin_imports(self: &Rc<Self>) {
+        let machine = self;
+        let main = Module {
+            name: "__main__".into(),
+            machine: Rc::downgrade(machine),
+            extra: Dict::default(),
+            is_loading: Cell::new(false),
+        };
+        let modules = Dict::new([(Value::str("__main__"), Value::Object(Rc::new(main)))]).unwrap_or_default();
+        let nowhere = || Value::list([Value::str("")]);
+        for (name, value) in [("modules", Value::Dict(modules)), ("path", nowhere()), ("argv", nowhere())] {
+            // A text always has a hash.
+            drop(machine.state.sys.insert(Value::str(name), value));
         }
-    })));
+        let own = Rc::downgrade(machine);
+        machine.state.importer.replace(Some(Rc::new(move |import| {
+            let machine = own.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
+            match import {
+                Import::Module(path) => machine.import(path, false),
+                Import::Again(module) => machine.reload(module),
+            }
+        })));
+    }
 }

@@ -1,15 +1,15 @@
 //! The machine that runs compiled code: one frame per call, one instruction after another; errors go to the innermost
 //! open handler. Instructions that do more than move values are in `operations.rs`, calls in `calls.rs`.
 
-use super::class::Base;
+use super::class::{Base, instance_of};
 use super::code::{Code, Op, Quick, Variable};
 use super::exceptions;
 use super::finalisers::Finalisers;
 use super::frame::{Frame, FrameExit};
 use super::function::Function;
 use super::generator::Generator;
-use super::imports::{self, Imports};
-use super::variables::Variables;
+use super::shared::Shared;
+use super::variables::{Variables, replaced};
 use super::{builtins, calls, construct, operations, patterns};
 use call::{State, stack};
 use objects::iterate::{Iter, iterate};
@@ -40,9 +40,11 @@ pub struct Machine {
     pub show: RefCell<Option<Rc<Show>>>,
     /// The machines of the program's own sources, by the name of the source.
     pub(super) embedded: RefCell<HashMap<&'static str, Rc<Machine>>>,
-    imports: Weak<Imports>,
-    /// The session's own machine owns what its modules share.
-    own_imports: Option<Rc<Imports>>,
+    shared: Weak<Shared>,
+    /// The names that the function about to be called may ask for: `locals()`, `exec(…)`.
+    pub(super) seen: RefCell<Option<Dict>>,
+    /// What the machines share, if this is the session's own.
+    own: Option<Rc<Shared>>,
     /// Whether frames are left out of the trace of an exception: those of the program's own sources.
     pub(super) is_hidden: bool,
     depth: cell::Cell<usize>,
@@ -60,9 +62,9 @@ pub struct TracebackStep {
 
 impl Machine {
     pub fn new(state: &Rc<State>) -> Rc<Machine> {
-        let imports = Rc::default();
-        let machine = Machine::with(state, false, Rc::downgrade(&imports), Some(imports));
-        imports::begin(&machine);
+        let shared = Rc::default();
+        let machine = Machine::with(state, false, Rc::downgrade(&shared), Some(shared));
+        machine.begin_imports();
         let made_by = Rc::downgrade(&machine);
         let maker =
             move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
@@ -81,24 +83,20 @@ impl Machine {
     }
 
     /// Returns a machine for a module of a script.
-    pub(super) fn of_module(state: &Rc<State>, imports: &Rc<Imports>) -> Rc<Machine> {
-        Machine::with(state, false, Rc::downgrade(imports), None)
+    pub(super) fn of_module(state: &Rc<State>, shared: &Rc<Shared>) -> Rc<Machine> {
+        Machine::with(state, false, Rc::downgrade(shared), None)
     }
 
-    fn with(
-        state: &Rc<State>,
-        is_hidden: bool,
-        imports: Weak<Imports>,
-        own_imports: Option<Rc<Imports>>,
-    ) -> Rc<Machine> {
+    fn with(state: &Rc<State>, is_hidden: bool, shared: Weak<Shared>, own: Option<Rc<Shared>>) -> Rc<Machine> {
         Rc::new_cyclic(|this: &Weak<Machine>| Machine {
             state: state.clone(),
             variables: RefCell::default(),
             outer_lookup: RefCell::default(),
             show: RefCell::default(),
             embedded: RefCell::default(),
-            imports,
-            own_imports,
+            shared,
+            seen: RefCell::default(),
+            own,
             is_hidden,
             depth: cell::Cell::new(0),
             finalisers: Finalisers::default(),
@@ -107,20 +105,21 @@ impl Machine {
     }
 
     /// Returns what the machines of the session's modules share.
-    pub fn imports(&self) -> Result<Rc<Imports>> {
-        self.imports.upgrade().ok_or_else(|| Error::runtime("the session has ended"))
+    pub fn shared(&self) -> Result<Rc<Shared>> {
+        self.shared.upgrade().ok_or_else(|| Error::runtime("the session has ended"))
     }
 
-    pub(super) fn own_imports(&self) -> Option<&Imports> {
-        self.own_imports.as_deref()
+    /// The same, if this is the session's own machine.
+    pub(super) fn own(&self) -> Option<&Shared> {
+        self.own.as_deref()
     }
 
     /// Returns the name of the module whose variables these are. A source of the program says it by `__module__`.
     pub(super) fn module_name(&self) -> Rc<str> {
         let variables = self.variables.borrow();
-        let slot = variables.slot_of(if self.is_hidden { "__module__" } else { "__name__" });
-        match slot.and_then(|slot| variables.get(slot)) {
+        match variables.named(if self.is_hidden { "__module__" } else { "__name__" }) {
             Some(Value::Str(name)) => name.to_rc(),
+            _ if variables.dict().is_some() && self.own.is_none() => "builtins".into(),
             _ => "__main__".into(),
         }
     }
@@ -202,10 +201,10 @@ impl Machine {
         let exception = exceptions::of_error(&error);
         let error = Error { raised: Some(tensor::Raised(exception.clone())), ..error };
         if let Some((outer, _)) = frame.handled.last()
-            && !Rc::ptr_eq(outer, &exception)
+            && !is(outer, &Value::Object(exception.clone()))
             && exception.fields.get("__context__").is_none()
         {
-            exception.fields.set("__context__", Value::Object(outer.clone()));
+            exception.fields.set("__context__", outer.clone());
         }
         if !self.is_hidden {
             let step = TracebackStep { code: frame.code.clone(), place: frame.last_offset() };
@@ -213,7 +212,7 @@ impl Machine {
         }
         let Some(open) = frame.tries.pop() else { return Err(error) };
         frame.unwind(&open);
-        frame.handled.push((exception, error));
+        frame.handled.push((Value::Object(exception), error));
         frame.jump(open.handler);
         Ok(())
     }
@@ -436,11 +435,17 @@ impl Machine {
                 Op::MatchClass(positional, names) => {
                     let (class, subject) = (frame.pop(), frame.pop());
                     let names = code.keywords(names);
-                    frame.push(patterns::object(self, &subject, &class, positional as usize, names)?);
+                    frame.push(patterns::object(state, &subject, &class, positional as usize, names)?);
                 }
                 Op::UnpackStarred(before, after) => {
                     let value = frame.pop();
                     operations::unpack_starred(self, frame, &value, before as usize, after as usize)?;
+                }
+                Op::Names(count) => {
+                    let at = frame.stack.len().saturating_sub(count as usize + 1);
+                    if frame.stack.get(at).is_some_and(builtins::sees_names) {
+                        self.seen.replace(Some(frame.names()?));
+                    }
                 }
                 Op::Call(count, names) => {
                     let keywords = frame.keywords(code.keywords(names));
@@ -511,13 +516,15 @@ impl Machine {
                 Op::Try(handler) => frame.open_try(handler, false),
                 Op::EndTry => drop(frame.tries.pop()),
                 Op::Handled => {
-                    let exception = frame.handled.last().map(|(exception, _)| Value::Object(exception.clone()));
+                    let exception = frame.handled.last().map(|(exception, _)| exception.clone());
                     frame.push(exception.unwrap_or(Value::None));
                 }
                 Op::Catch(next) => {
                     let classes = frame.pop();
-                    let Some((exception, _)) = frame.handled.last() else { continue };
-                    if !exceptions::matches(exception, &classes)? {
+                    let Some(exception) = frame.handled.last().and_then(|(exception, _)| instance_of(exception)) else {
+                        continue;
+                    };
+                    if !exceptions::matches(&exception, &classes)? {
                         frame.jump(next);
                     }
                 }
@@ -536,7 +543,7 @@ impl Machine {
                 Op::EndHandler => drop(frame.handled.pop()),
                 Op::Reraise => {
                     let Some((exception, error)) = frame.handled.pop() else { continue };
-                    if !self.is_hidden {
+                    if let Some(exception) = instance_of(&exception).filter(|_| !self.is_hidden) {
                         // This frame is already in the trace.
                         exception.trace.borrow_mut().pop();
                     }
@@ -569,7 +576,7 @@ impl Machine {
                 }
                 Op::LeaveHandler(settled) => {
                     let context = frame.pop();
-                    let exception = frame.handled.last().map(|(exception, _)| exception.clone());
+                    let exception = frame.handled.last().and_then(|(exception, _)| instance_of(exception));
                     if operations::leave(self, &context, exception)? {
                         frame.jump(settled);
                     }
@@ -591,10 +598,10 @@ impl Machine {
         match variable {
             Variable::Local(slot) => frame.locals.get(slot as usize)?.clone(),
             Variable::Cell(cell) => frame.cells.get(cell as usize)?.get(),
-            Variable::Global(slot) => self.variables.borrow().get(slot).cloned(),
+            Variable::Global(slot) => self.variables.borrow().get(slot),
             Variable::Namespace(name, slot) => {
-                let own = frame.class.as_ref().and_then(|class| class.fields.get(frame.code.name(name)));
-                own.or_else(|| self.variables.borrow().get(slot).cloned())
+                let own = frame.namespace.as_ref().and_then(|names| names.get_str(frame.code.name(name)));
+                own.or_else(|| self.variables.borrow().get(slot))
             }
         }
     }
@@ -612,7 +619,9 @@ impl Machine {
                 }
                 before
             }
-            Variable::Namespace(name, _) => frame.class.as_ref()?.fields.replace(frame.code.name(name), value),
+            Variable::Namespace(name, _) => {
+                replaced(frame.namespace.as_ref()?, &frame.code.names.get(name as usize)?.text, value)
+            }
         }
     }
 

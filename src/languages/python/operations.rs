@@ -1,11 +1,11 @@
 //! Instructions that do more than move values: operators, attributes, subscripts, iteration, contexts and imports.
 //! Anything not specific to Python goes through the function table.
 
+use super::cell::Cell;
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
 use super::code::{Code, Op, Quick, Variable};
 use super::descriptors::{BoundDescriptor, Super};
 use super::frame::Frame;
-use super::function::Cell;
 use super::generator::Generator;
 use super::machine::Machine;
 use super::{builtins, calls};
@@ -131,7 +131,7 @@ pub(crate) fn delete_missing(machine: &Machine, code: &Code, variable: Variable)
     }
 }
 
-fn look_up_outside(machine: &Machine, name: &str) -> Option<Value> {
+pub(super) fn look_up_outside(machine: &Machine, name: &str) -> Option<Value> {
     let outer_lookup = machine.outer_lookup.borrow().clone();
     outer_lookup.and_then(|outer_lookup| outer_lookup(name))
 }

@@ -1,6 +1,6 @@
 //! What `match` asks of a subject: whether it is a sequence, a mapping or an object of a class, and its parts.
 
-use super::machine::Machine;
+use call::State;
 use objects::members;
 use objects::plain::classes::is_instance_of;
 use tensor::{ErrorKind, Result, bail};
@@ -57,7 +57,7 @@ pub(super) fn mapping(subject: &Value, keys: &Value, has_rest: bool) -> Result<V
 /// Returns attributes of an object of a class: those that `__match_args__` lists, `positional` in all, and those named.
 /// `None` if the subject is of another class, or lacks one.
 pub(super) fn object(
-    machine: &Machine,
+    state: &State,
     subject: &Value,
     class: &Value,
     positional: usize,
@@ -75,8 +75,8 @@ pub(super) fn object(
         return Ok(Value::None);
     }
     let text = |name: &Value| if let Value::Str(name) = name { name.to_string() } else { String::new() };
-    let class_name = text(&members::attribute(&machine.state, class, "__name__")?);
-    let optional = |object: &Value, name: &str| match members::attribute(&machine.state, object, name) {
+    let class_name = text(&members::attribute(state, class, "__name__")?);
+    let optional = |object: &Value, name: &str| match members::attribute(state, object, name) {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind == ErrorKind::AttributeError => Ok(None),
         Err(error) => Err(error),

@@ -1,40 +1,87 @@
-//! The variables of a session as Python functions see them. Each has a slot, which the compiler knows. The owner copies
-//! variables in and copies changes back; this module does not know where else they are stored.
+//! The variables of a session or a module as Python functions see them. Each has a slot, which the compiler knows. The owner
+//! copies variables in and copies changes back; this module does not know where else they are stored.
+//!
+//! Once a script has asked for them as a dictionary, by `globals()` or for `exec`, they are in that dictionary.
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use value::Value;
+use tensor::Result;
+use value::{Dict, Value};
 
 #[derive(Default)]
 pub struct Variables {
     slots: Vec<Variable>,
     places: HashMap<Rc<str>, u32>,
+    dict: Option<Dict>,
 }
 
 struct Variable {
     name: Rc<str>,
+    /// `None` while the variables are in a dictionary.
     value: Option<Value>,
     /// The builtin of this name, resolved on first use.
     builtin: Option<Value>,
     /// Whether the variable was set or deleted since changes were last taken.
     has_changed: bool,
+    /// Whether it had a value in the dictionary when changes were last taken.
+    was_bound: bool,
 }
 
 impl Variables {
+    /// Returns variables that are in a dictionary.
+    pub(super) fn of(dict: Dict) -> Variables {
+        Variables { dict: Some(dict), ..Variables::default() }
+    }
+
+    /// Returns the variables as a dictionary, in which they are from now on.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn in_dict(&mut self) -> Result<Dict> {
+        if let Some(dict) = &self.dict {
+            return Ok(dict.clone());
+        }
+        let bound = self.bound().into_iter().map(|(name, value)| (Value::Str(name.into()), value));
+        let dict = Dict::new(bound)?;
+        for variable in &mut self.slots {
+            variable.was_bound = variable.value.take().is_some();
+        }
+        Ok(self.dict.insert(dict).clone())
+    }
+
+    /// Returns the dictionary that the variables are in.
+    pub(super) fn dict(&self) -> Option<&Dict> {
+        self.dict.as_ref()
+    }
+
     /// Returns the slot of a name, which is created if it does not exist.
     pub fn slot(&mut self, name: &str) -> u32 {
         if let Some(slot) = self.places.get(name) {
             return *slot;
         }
         let (slot, name): (_, Rc<str>) = (self.slots.len() as u32, name.into());
-        self.slots.push(Variable { name: name.clone(), value: None, builtin: None, has_changed: false });
+        let variable =
+            Variable { name: name.clone(), value: None, builtin: None, has_changed: false, was_bound: false };
+        self.slots.push(variable);
         self.places.insert(name, slot);
         slot
     }
 
     #[inline]
-    pub fn get(&self, slot: u32) -> Option<&Value> {
-        self.slots.get(slot as usize)?.value.as_ref()
+    pub fn get(&self, slot: u32) -> Option<Value> {
+        let variable = self.slots.get(slot as usize)?;
+        match &self.dict {
+            None => variable.value.clone(),
+            Some(dict) => dict.get_str(&variable.name),
+        }
+    }
+
+    /// Returns the value of a name.
+    pub fn named(&self, name: &str) -> Option<Value> {
+        match &self.dict {
+            None => self.get(*self.places.get(name)?),
+            Some(dict) => dict.get_str(name),
+        }
     }
 
     /// Sets or deletes a variable, and returns its old value.
@@ -42,7 +89,10 @@ impl Variables {
     pub fn set(&mut self, slot: u32, value: Option<Value>) -> Option<Value> {
         let variable = self.slots.get_mut(slot as usize)?;
         variable.has_changed = true;
-        std::mem::replace(&mut variable.value, value)
+        match &self.dict {
+            None => std::mem::replace(&mut variable.value, value),
+            Some(dict) => replaced(dict, &variable.name, value),
+        }
     }
 
     pub fn name(&self, slot: u32) -> Rc<str> {
@@ -62,13 +112,19 @@ impl Variables {
     /// Copies a variable in, without marking it as changed.
     pub fn put(&mut self, name: &str, value: Option<Value>) -> Option<Value> {
         let slot = self.slot(name);
-        let variable = self.slots.get_mut(slot as usize)?;
-        variable.has_changed = false;
-        std::mem::replace(&mut variable.value, value)
+        let is_bound = value.is_some();
+        let before = self.set(slot, value);
+        if let Some(variable) = self.slots.get_mut(slot as usize) {
+            (variable.has_changed, variable.was_bound) = (false, is_bound);
+        }
+        before
     }
 
     /// Returns the changes since the last call. Deleted variables have no value.
     pub fn take_changes(&mut self) -> Vec<(Rc<str>, Option<Value>)> {
+        if let Some(dict) = self.dict.clone() {
+            return self.take_changes_of(&dict);
+        }
         let changed = self.slots.iter_mut().filter(|variable| variable.has_changed);
         changed
             .map(|variable| {
@@ -76,6 +132,24 @@ impl Variables {
                 (variable.name.clone(), variable.value.clone())
             })
             .collect()
+    }
+
+    /// A script may have changed the dictionary in any way, so that all of it counts as changed.
+    fn take_changes_of(&mut self, dict: &Dict) -> Vec<(Rc<str>, Option<Value>)> {
+        for (key, _) in dict.to_vec() {
+            if let Value::Str(name) = key {
+                self.slot(&name);
+            }
+        }
+        let mut changes = Vec::new();
+        for variable in &mut self.slots {
+            let value = dict.get_str(&variable.name);
+            if value.is_some() || variable.was_bound || variable.has_changed {
+                (variable.has_changed, variable.was_bound) = (false, value.is_some());
+                changes.push((variable.name.clone(), value));
+            }
+        }
+        changes
     }
 
     /// Returns the slot of a name, if it has one.
@@ -88,12 +162,15 @@ impl Variables {
         0..self.slots.len() as u32
     }
 
-    pub fn values(&self) -> impl Iterator<Item = &Value> {
-        self.slots.iter().filter_map(|variable| variable.value.as_ref())
-    }
-
     /// Returns every variable that has a value.
     pub fn bound(&self) -> Vec<(Rc<str>, Value)> {
+        if let Some(dict) = &self.dict {
+            let named = dict.to_vec().into_iter().filter_map(|(key, value)| match key {
+                Value::Str(name) => Some((name.to_rc(), value)),
+                _ => None,
+            });
+            return named.collect();
+        }
         let bound = self.slots.iter().filter_map(|variable| Some((variable.name.clone(), variable.value.clone()?)));
         bound.collect()
     }
@@ -101,12 +178,22 @@ impl Variables {
     /// Returns whether a variable was deleted since changes were last taken.
     pub fn is_deleted(&self, name: &str) -> bool {
         let variable = self.slot_of(name).and_then(|slot| self.slots.get(slot as usize));
-        variable.is_some_and(|variable| variable.has_changed && variable.value.is_none())
+        variable.is_some_and(|variable| variable.has_changed) && self.named(name).is_none()
     }
 
     /// Returns the names of variables that have a value.
     pub fn names(&self) -> Vec<Rc<str>> {
-        let bound = self.slots.iter().filter(|variable| variable.value.is_some());
-        bound.map(|variable| variable.name.clone()).collect()
+        self.bound().into_iter().map(|(name, _)| name).collect()
     }
+}
+
+/// Sets or removes an entry, and returns the old value.
+pub(super) fn replaced(dict: &Dict, name: &Rc<str>, value: Option<Value>) -> Option<Value> {
+    let before = dict.get_str(name);
+    // Texts are hashable, and nothing borrows the dictionary here.
+    match value {
+        Some(value) => drop(dict.insert(Value::Str(name.clone().into()), value)),
+        None => drop(dict.remove(&Value::Str(name.clone().into()))),
+    }
+    before
 }

@@ -2,9 +2,9 @@
 
 use super::names::READS;
 use super::{Compiled, Compiler, NO_NAMES, source_offset};
-use crate::python::code::{Op, Quick};
+use crate::python::code::{Op, Quick, SEEING};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::NameScope;
+use crate::python::syntax::scope::{NameScope, ScopeKind};
 use num_complex::Complex;
 use objects::operators::{self, Operator};
 use objects::plain::slices::slice;
@@ -281,6 +281,12 @@ impl<'a> Compiler<'a, '_> {
             return self.call_spread(arguments, at);
         }
         let names = self.arguments(arguments)?;
+        if let Expr::Name(name) = &*call.func
+            && SEEING.contains(&name.id.as_str())
+            && self.unit.code.kind != ScopeKind::Module
+        {
+            self.emit(Op::Names(count + arguments.keywords.len() as u32), at);
+        }
         self.emit(Op::Call(count, names), at);
         Ok(())
     }

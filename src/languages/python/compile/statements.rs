@@ -17,8 +17,14 @@ impl<'a> Compiler<'a, '_> {
                     Shows::Nothing => false,
                     Shows::Every => true,
                     Shows::Last => self.last == Some(at),
+                    Shows::Result => {
+                        self.expression(&e.value)?;
+                        self.emit(Op::Return, at);
+                        return Ok(());
+                    }
                 };
-                let shown = is_meant && self.unit.code.kind == ScopeKind::Module;
+                let is_outside = matches!(self.unit.code.kind, ScopeKind::Module | ScopeKind::Namespace);
+                let shown = is_meant && is_outside;
                 // Skip a literal whose value is unused.
                 if !shown && e.value.is_literal_expr() {
                     return Ok(());

@@ -15,6 +15,8 @@ pub const MODULE: usize = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
     Module,
+    /// Code that `exec` runs with names of its own.
+    Namespace,
     Class,
     Function,
     /// A comprehension or a generator expression, with CPython's name for it.
@@ -30,7 +32,7 @@ pub enum NameScope {
     Cell,
     /// Among the variables of the session.
     Global,
-    /// In the namespace of a class body.
+    /// In the namespace of a class body or of `exec`.
     Namespace,
 }
 
@@ -71,6 +73,7 @@ impl<'a> Scope<'a> {
         let symbol = self.symbols.get(name).copied().unwrap_or_default();
         match self.kind {
             ScopeKind::Class if symbol.is_own() => NameScope::Namespace,
+            ScopeKind::Namespace if !symbol.global => NameScope::Namespace,
             _ if symbol.cell || symbol.free => NameScope::Cell,
             ScopeKind::Function | ScopeKind::Comprehension(_) if symbol.is_own() => NameScope::Local,
             _ => NameScope::Global,
@@ -113,6 +116,13 @@ impl<'a> Scopes<'a> {
     /// Returns the scope that a node opens.
     pub fn of(&self, node: &impl Ranged) -> usize {
         self.of.get(&node.range()).copied().unwrap_or(MODULE)
+    }
+
+    /// Makes the names outside functions and classes those of a namespace.
+    pub(crate) fn look_in_namespace(&mut self) {
+        if let Some(module) = self.all.first_mut() {
+            module.kind = ScopeKind::Namespace;
+        }
     }
 
     fn refuse(&mut self, message: impl Into<String>, at: usize) {
