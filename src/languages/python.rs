@@ -15,6 +15,7 @@ pub(crate) mod descriptors;
 mod dynamic;
 mod embedded;
 pub mod exceptions;
+pub mod fields;
 mod finalisers;
 pub mod frame;
 pub mod function;

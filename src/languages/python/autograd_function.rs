@@ -252,7 +252,8 @@ pub(crate) fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Resul
     let settings = (Cell::new(true), Cell::new(true));
     let context =
         Context { needs_input_grad, materialize: settings.0, materialize_unmarked: settings.1, ..Context::default() };
-    let ctx_class = Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)])?;
+    let ctx_class =
+        Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)], Base::Builtin("type"))?;
     let ctx = Instance::with_context(Base::User(ctx_class), Some(context));
     let recording = state.grad_enabled.replace(false);
     let output = run_forward(&class, &ctx, args);

@@ -6,6 +6,7 @@ use super::calls::call;
 use super::code::mangled;
 use super::descriptors::{self, BoundDescriptor, NativeMethod};
 use super::exceptions;
+use super::fields::Fields;
 use super::machine::Machine;
 use objects::calling::NativeFunction;
 use objects::plain::classes::parent_of_class;
@@ -14,51 +15,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail};
 use value::{Dict, Keywords, Object, ObjectState, Value, intern};
-
-/// Named values in insertion order: the `__dict__` of an object or a class.
-#[derive(Default)]
-pub struct Fields(Dict);
-
-impl Fields {
-    pub fn get(&self, name: &str) -> Option<Value> {
-        self.0.get_str(name)
-    }
-
-    pub fn set(&self, name: &str, value: Value) {
-        // Cannot fail: strings are hashable, and the fields are not borrowed here.
-        let _ = self.0.insert(Value::str(name), value);
-    }
-
-    /// Sets or removes a field, and returns its old value.
-    pub fn replace(&self, name: &str, value: Option<Value>) -> Option<Value> {
-        let before = self.get(name);
-        match value {
-            Some(value) => self.set(name, value),
-            None => drop(self.0.remove(&Value::str(name))),
-        }
-        before
-    }
-
-    /// Removes a field, and returns whether it existed.
-    pub fn remove(&self, name: &str) -> bool {
-        self.replace(name, None).is_some()
-    }
-
-    /// Returns the underlying dictionary, which is shared.
-    pub fn dict(&self) -> Dict {
-        self.0.clone()
-    }
-
-    pub fn names(&self) -> Vec<Rc<str>> {
-        let names = self.0.to_vec().into_iter().map(|(name, _)| name);
-        names.filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None }).collect()
-    }
-
-    /// Returns the underlying dictionary as a value. It is shared, not copied.
-    pub(crate) fn to_dict(&self) -> Value {
-        Value::Dict(self.0.clone())
-    }
-}
 
 /// A class: defined by a script, or builtin and known by its full name.
 #[derive(Clone)]
@@ -178,6 +134,8 @@ pub struct Class {
     closed: Cell<bool>,
     /// Whether its objects are finalised by `__del__`.
     finalises: Cell<bool>,
+    /// The class of the class: `type`, or one derived from it.
+    pub meta: Base,
     pub bases: Vec<Base>,
     /// The base classes in the order of attribute lookup, without the class itself.
     pub order: Vec<Base>,
@@ -191,7 +149,7 @@ impl Class {
     ///
     /// # Errors
     /// Fails with TypeError for bases that cannot be derived from.
-    pub fn new(machine: &Rc<Machine>, module: &str, name: &str, bases: Vec<Base>) -> Result<Rc<Class>> {
+    pub fn new(machine: &Rc<Machine>, module: &str, name: &str, bases: Vec<Base>, meta: Base) -> Result<Rc<Class>> {
         let bases = if bases.is_empty() { vec![Base::Builtin("object")] } else { bases };
         for (i, base) in bases.iter().enumerate() {
             match base {
@@ -217,6 +175,7 @@ impl Class {
             finds: Cell::new(false),
             closed: Cell::new(false),
             finalises: Cell::new(false),
+            meta,
             bases,
             order,
             fields: Fields::default(),
@@ -272,6 +231,14 @@ impl Class {
     fn handle(&self) -> Option<Rc<Class>> {
         self.this.upgrade()
     }
+
+    /// Returns what a script's metaclass has under a name.
+    fn of_meta(&self, name: &str) -> Option<Entry> {
+        match &self.meta {
+            Base::Builtin(_) => None,
+            meta => meta.find(name).filter(|entry| matches!(entry, Entry::ObjectState(_))),
+        }
+    }
 }
 
 /// Returns the order in which the bases of a class are searched (C3 linearisation): each class before its own bases,
@@ -316,7 +283,20 @@ impl Object for Class {
         let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name));
         Some(class_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
     }
+    fn class(&self) -> Option<Value> {
+        matches!(self.meta, Base::User(_)).then(|| self.meta.value())
+    }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        if let Some(entry) = self.of_meta("__setattr__") {
+            let this = Value::Object(self.handle()?);
+            let args = vec![Value::str(name), value.clone()];
+            return Some(call_entry(&entry, &this, &self.meta, args, Keywords::new()).map(drop));
+        }
+        if let Some(Entry::ObjectState(held)) = self.of_meta(name)
+            && let Some(property) = as_rc::<descriptors::Property>(&held)
+        {
+            return Some(property.set(&Value::Object(self.handle()?), value, name, &self.meta));
+        }
         self.fields.set(name, value.clone());
         if name == "__del__" {
             self.note_finaliser();
@@ -333,7 +313,17 @@ impl Object for Class {
         true
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
-        Some(super::construct::construct(&self.handle()?, args, keywords))
+        let this = self.handle()?;
+        Some(match self.of_meta("__call__") {
+            Some(entry) => call_entry(&entry, &Value::Object(this), &self.meta, args, keywords),
+            None => super::construct::construct(&this, args, keywords),
+        })
+    }
+    fn iterator(&self) -> Option<Result<Value>> {
+        self.of_meta("__iter__").and_then(|_| self.special("__iter__", &[]))
+    }
+    fn has_special(&self, name: &str) -> bool {
+        self.of_meta(name).is_some()
     }
     fn derives(&self, class: &Value) -> Option<bool> {
         let this = Base::User(self.handle()?);
@@ -341,6 +331,9 @@ impl Object for Class {
     }
     fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
         let this = self.handle()?;
+        if let Some(entry) = self.of_meta(name) {
+            return Some(call_entry(&entry, &Value::Object(this), &self.meta, args.to_vec(), Keywords::new()));
+        }
         (name == "__getitem__").then(|| match class_attribute(&this, "__class_getitem__")? {
             Some(method) => call(&*this.machine()?, &method, args.to_vec(), Keywords::new()),
             None => bail!(TypeError, "type '{}' is not subscriptable", self.name),
@@ -613,8 +606,18 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
 /// Looks up an attribute of a class. `None` if it does not exist.
 pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     let base = Base::User(this.clone());
+    let itself = || Value::Object(this.clone());
+    let of_meta = this.of_meta(name);
+    if let Some(Entry::ObjectState(held)) = &of_meta
+        && descriptors::goes_first(held)
+    {
+        return descriptors::bound(held, Some(&itself()), &this.meta).map(Some);
+    }
     match base.find(name) {
         Some(Entry::ObjectState(held)) => return descriptors::bound(&held, None, &base).map(Some),
+        Some(Entry::Native(_)) | None if let Some(Entry::ObjectState(held)) = &of_meta => {
+            return descriptors::bound(held, Some(&itself()), &this.meta).map(Some);
+        }
         Some(Entry::Native(method)) => {
             // A class method is bound to its class. Any other method takes its object as first argument.
             let receiver = method.of_class().then(|| base.value());
@@ -635,11 +638,14 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
         "__bases__" => tuple(&mut this.bases.iter().cloned()),
         "__mro__" => tuple(&mut base.ancestors().into_iter()),
         "__base__" => this.bases.first().map_or(Value::None, Base::value),
-        "__class__" => Value::Type("type"),
+        "__class__" => this.meta.value(),
         // A copy: in CPython the mapping is read-only.
         "__dict__" => Value::Dict(Dict::new(this.fields.to_dict().entries().unwrap_or_default())?),
         "__annotations__" => Value::Dict(Dict::default()),
-        _ => return Ok(None),
+        _ => {
+            let Some(entry) = this.of_meta("__getattr__") else { return Ok(None) };
+            call_entry(&entry, &itself(), &this.meta, vec![Value::str(name)], Keywords::new())?
+        }
     }))
 }
 

@@ -1,7 +1,7 @@
 //! Creates the classes of a script and their objects.
 
 use super::calls::call;
-use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, instance_of};
+use super::class::{Base, Class, Entry, Instance, as_rc, call_entry, class_attribute, instance_of};
 use super::descriptors::{self, ClassMethod, StaticMethod, Super, is_function};
 use super::exceptions;
 use super::frame::Frame;
@@ -10,47 +10,119 @@ use super::machine::Machine;
 use super::operations;
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
-use value::{Keywords, Value};
+use value::{Dict, Keywords, Value};
 
-/// Begins a class statement.
+/// Begins a class.
 ///
 /// # Errors
 /// Fails with TypeError or NotImplementedError for bases that cannot be derived from.
-fn begin(machine: &Rc<Machine>, name: &str, bases: &[Value]) -> Result<Rc<Class>> {
+fn begin(machine: &Rc<Machine>, module: &str, name: &str, bases: &[Value], meta: Base) -> Result<Rc<Class>> {
+    Class::new(machine, module, name, bases_of(bases)?, meta)
+}
+
+fn bases_of(bases: &[Value]) -> Result<Vec<Base>> {
     let base = |base: &Value| {
         Base::of(base).ok_or_else(|| {
             let class = base.type_name();
             Error::not_implemented(format!("classes derived from a {class} are not supported at this prompt"))
         })
     };
-    Class::new(machine, &machine.module_name(), name, bases.iter().map(base).collect::<Result<_>>()?)
+    bases.iter().map(base).collect()
+}
+
+/// Returns the metaclass that derives from that of a statement and from those of all bases.
+fn most_derived(given: Base, bases: &[Value]) -> Result<Base> {
+    let mut most = given;
+    for base in bases_of(bases)? {
+        let meta = match base {
+            Base::User(class) => class.meta.clone(),
+            Base::Builtin(_) => Base::Builtin("type"),
+        };
+        if meta.derives(&most) {
+            most = meta;
+        } else if !most.derives(&meta) {
+            bail!(
+                TypeError,
+                "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of the metaclasses of \
+                 all its bases"
+            )
+        }
+    }
+    Ok(most)
 }
 
 /// Creates the class of a class statement. Runs the body, whose names become the members.
 pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
     let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
     let bases = bases.sequence().unwrap_or_default();
-    let class = begin(&machine.handle()?, &function.code.qualified, &bases)?;
+    let mut keywords = operations::spread(named)?;
+    let given = keywords.iter().position(|(name, _)| &**name == "metaclass").map(|at| keywords.remove(at).1);
+    let own_cell = function.code.cells.iter().position(|(name, _)| &**name == "__class__");
+    let meta = match given.as_ref().map(Base::of) {
+        None => most_derived(Base::Builtin("type"), &bases)?.value(),
+        Some(Some(given)) if given.derives_builtin("type") => most_derived(given, &bases)?.value(),
+        // Any function may make a class.
+        Some(_) => given.unwrap_or(Value::None),
+    };
+    if matches!(meta, Value::Type("type")) {
+        let handle = machine.handle()?;
+        let qualified = &function.code.qualified;
+        let class = begin(&handle, &machine.module_name(), qualified, &bases, Base::Builtin("type"))?;
+        if let Some(doc) = &function.code.doc {
+            class.fields.set("__doc__", Value::str(doc));
+        }
+        let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+        frame.namespace = Some(class.fields.dict());
+        if let Some(cell) = own_cell.and_then(|at| frame.cells.get(at)) {
+            cell.set(Some(operations::WeakClass::value(&class)));
+        }
+        machine.run(&mut frame)?;
+        finish(&class, keywords)?;
+        return Ok(Value::Object(class));
+    }
+    let (name, bases) = (Value::str(&function.code.name), Value::tuple(bases));
+    let namespace = match as_rc::<Class>(&meta).map(|meta| class_attribute(&meta, "__prepare__")).transpose()?.flatten()
+    {
+        Some(prepare) => call(machine, &prepare, vec![name.clone(), bases.clone()], keywords.clone())?,
+        None => Value::Dict(Dict::default()),
+    };
+    let Value::Dict(namespace) = namespace else {
+        let of = Base::of(&meta).map_or("<metaclass>", |meta| meta.name());
+        bail!(TypeError, "{of}.__prepare__() must return a mapping, not {}", namespace.type_name())
+    };
+    namespace.insert(Value::str("__module__"), Value::Str(machine.module_name().into()))?;
+    namespace.insert(Value::str("__qualname__"), Value::str(&function.code.qualified))?;
     if let Some(doc) = &function.code.doc {
-        class.fields.set("__doc__", Value::str(doc));
+        namespace.insert(Value::str("__doc__"), Value::str(doc))?;
     }
     let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
-    frame.namespace = Some(class.fields.dict());
-    if let Some(at) = function.code.cells.iter().position(|(name, _)| &**name == "__class__")
-        && let Some(cell) = frame.cells.get(at)
-    {
+    frame.namespace = Some(namespace.clone());
+    machine.run(&mut frame)?;
+    let made = call(machine, &meta, vec![name, bases, Value::Dict(namespace)], keywords)?;
+    if let (Some(class), Some(cell)) = (as_rc::<Class>(&made), own_cell.and_then(|at| frame.cells.get(at))) {
         cell.set(Some(operations::WeakClass::value(&class)));
     }
-    machine.run(&mut frame)?;
-    finish(&class, operations::spread(named)?)?;
-    Ok(Value::Object(class))
+    Ok(made)
+}
+
+/// `type.__new__(meta, name, bases, members)` with a metaclass of a script.
+///
+/// # Errors
+/// Those of [`of_members`].
+pub(super) fn new_class(meta: &Base, args: &[Value], keywords: &Keywords) -> Result<Value> {
+    match meta {
+        Base::User(class) if meta.derives_builtin("type") => {
+            of_members(&class.machine()?, args, keywords, meta.clone())
+        }
+        _ => bail!(TypeError, "type.__new__({0}): {0} is not a subtype of type", meta.name()),
+    }
 }
 
 /// `type(name, bases, members)`
 ///
 /// # Errors
 /// Fails with TypeError for arguments of other types, and with the errors of [`begin`] and [`finish`].
-fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Result<Value> {
+fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords, meta: Base) -> Result<Value> {
     let wrong = |place: usize, wanted: &str| {
         let given = args.get(place - 1).map_or("NoneType", Value::type_name);
         Err(Error::type_error(format!("type.__new__() argument {place} must be {wanted}, not {given}")))
@@ -61,9 +133,18 @@ fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords) -> Res
         [Value::Str(_), ..] => return wrong(2, "tuple"),
         _ => return wrong(1, "str"),
     };
-    let class = begin(machine, name, bases)?;
+    let meta = most_derived(meta, bases)?;
+    let text = |name: &str| match members.get_str(name) {
+        Some(Value::Str(text)) => Some(text.to_rc()),
+        _ => None,
+    };
+    let module = text("__module__").unwrap_or_else(|| machine.module_name());
+    let qualified = text("__qualname__").unwrap_or_else(|| name.to_rc());
+    let class = begin(machine, &module, &qualified, bases, meta)?;
     for (name, value) in members.to_vec() {
-        if let Value::Str(name) = name {
+        if let Value::Str(name) = name
+            && !matches!(&*name, "__module__" | "__qualname__")
+        {
             class.fields.set(&name, value);
         }
     }
@@ -104,6 +185,7 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
     if base.derives_builtin("torch.Tensor") {
         bail!(NotImplementedError, "objects of classes derived from torch.Tensor are not supported at this prompt");
     }
+    let makes_classes = base.derives_builtin("type");
     let has_new = matches!(base.find("__new__"), Some(Entry::ObjectState(_)));
     let made = match base.find("__new__") {
         Some(Entry::ObjectState(function)) => {
@@ -111,8 +193,18 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
             let all = std::iter::once(base.value()).chain(args.iter().cloned()).collect();
             call(&*class.machine()?, &function, all, keywords.clone())?
         }
+        _ if makes_classes => new_class(&base, &args, &keywords)?,
         _ => Value::Object(Instance::new(base.clone())),
     };
+    if makes_classes {
+        // What `__new__` made is initialised if it is a class of this metaclass.
+        if let Some(class) = as_rc::<Class>(&made).filter(|class| class.meta.derives(&base))
+            && let Some(entry @ Entry::ObjectState(_)) = class.meta.find("__init__")
+        {
+            call_entry(&entry, &made, &class.meta, args, keywords)?;
+        }
+        return Ok(made);
+    }
     let Some(instance) = instance_of(&made).filter(|instance| instance.class.derives(&base)) else { return Ok(made) };
     let class = instance.class.clone();
     if instance.is_exception() {
@@ -143,7 +235,15 @@ pub fn builtin(
     keywords: &Keywords,
 ) -> Option<Result<Value>> {
     match class {
-        "type" if args.len() == 3 => return Some(of_members(&machine.upgrade()?, args, keywords)),
+        "type" if args.len() == 3 => {
+            // Bases may have another metaclass, which is then asked.
+            let meta = args.get(1).and_then(Value::sequence).map(|bases| most_derived(Base::Builtin("type"), &bases));
+            return Some(match meta {
+                Some(Ok(Base::User(meta))) => construct(&meta, args.to_vec(), keywords.clone()),
+                Some(Err(error)) => Err(error),
+                _ => of_members(&machine.upgrade()?, args, keywords, Base::Builtin("type")),
+            });
+        }
         "property" | "staticmethod" | "classmethod" | "super" => {
             return Some(descriptors::construct(class, args, keywords));
         }

@@ -1,21 +1,22 @@
 //! Descriptors: class members that are transformed on lookup, such as functions (to methods), properties (to values)
 //! and `super()`. Also the builtin methods of classes.
 
-use super::autograd_function;
 use super::calls::call;
 use super::class::{
     Base, Class, Entry, Instance, as_rc, find_in, instance_attribute, instance_of, machine_of, set_without_setattr,
 };
 use super::exceptions;
 use super::function::Function;
+use super::{autograd_function, construct};
 use call::suggest;
 use explain::format;
 use objects::calling::NativeFunction;
 use objects::modules::{CONTEXT, FUNCTION};
+use objects::plain::classes::is_instance_plainly;
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
 use value::equality::{NotImplemented, is};
-use value::{Keywords, Object, ObjectState, Value};
+use value::{Dict, Keywords, Object, ObjectState, Value};
 
 /// `staticmethod(f)`
 pub(crate) struct StaticMethod(pub Value);
@@ -263,16 +264,23 @@ impl Super {
             Some(instance) => instance.class.clone(),
             None => Base::of(&self.this)?,
         };
-        let order = class.ancestors();
         let own = Base::User(self.after.clone());
+        // In a method of a metaclass, the object is a class.
+        let class = match &class {
+            Base::User(of) if !class.derives(&own) => of.meta.clone(),
+            _ => class,
+        };
+        let order = class.ancestors();
         let at = order.iter().position(|base| base.is(&own))?;
         let entry = find_in(order.get(at + 1..)?, name)?;
         Some((class, entry))
     }
 
     pub(crate) fn lookup(&self, name: &str) -> Result<Value> {
-        let object = instance_of(&self.this).map(|_| &self.this);
-        match self.find(name) {
+        let is_object = |class: &Base| Base::of(&self.this).is_none_or(|this| !this.is(class) && !this.derives(class));
+        let found = self.find(name);
+        let object = found.as_ref().filter(|(class, _)| is_object(class)).map(|_| &self.this);
+        match found {
             None => Err(missing("super", name)),
             Some((_, Entry::Native(method))) if method.takes == ReceiverKind::Nothing => {
                 Ok(BoundDescriptor::native(method, None))
@@ -378,6 +386,40 @@ const NATIVES: &[NativeMethod] = &[
             None => Err(Error::type_error("object.__new__(): not enough arguments")),
         })
     },
+    NativeMethod {
+        takes: ReceiverKind::Nothing,
+        ..native_method("type", "__new__", |_, mut args, keywords| match args.first().and_then(Base::of) {
+            Some(meta) => {
+                args.remove(0);
+                construct::new_class(&meta, &args, &keywords)
+            }
+            None => Err(Error::type_error("type.__new__(): not enough arguments")),
+        })
+    },
+    native_method("type", "__init__", |_, _, _| Ok(Value::None)),
+    native_method("type", "__call__", |this, args, keywords| match as_rc::<Class>(this) {
+        Some(class) => construct::construct(&class, args, keywords),
+        None => Err(Error::type_error("descriptor '__call__' requires a 'type' object")),
+    }),
+    NativeMethod {
+        takes: ReceiverKind::Class,
+        ..native_method("type", "__prepare__", |_, _, _| Ok(Value::Dict(Dict::default())))
+    },
+    native_method("type", "__repr__", |this, _, _| {
+        Ok(Value::str(as_rc::<Class>(this).map_or_else(|| shown(this), |this| Object::repr(&*this))))
+    }),
+    native_method("type", "__setattr__", |this, args, _| match (as_rc::<Class>(this), args.as_slice()) {
+        (Some(this), [Value::Str(name), value]) => {
+            this.fields.set(name, value.clone());
+            this.settle();
+            Ok(Value::None)
+        }
+        _ => Err(wrong_count(2, args.len())),
+    }),
+    native_method("type", "__instancecheck__", |this, args, _| match args.as_slice() {
+        [object] => is_instance_plainly(object, this).map(Value::Bool),
+        _ => Err(wrong_count(1, args.len())),
+    }),
     native_method("object", "__repr__", |this, _, _| {
         Ok(Value::str(instance_of(this).map_or_else(|| shown(this), |this| Object::repr(&*this))))
     }),
@@ -455,5 +497,6 @@ pub(crate) fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
 
 /// Returns whether a script's class may derive from this builtin class.
 pub(crate) fn can_be_derived(class: &str) -> bool {
-    matches!(class, "object" | FUNCTION | CONTEXT | "torch.Tensor") || objects::plain::exceptions::is_class(class)
+    matches!(class, "object" | "type" | FUNCTION | CONTEXT | "torch.Tensor")
+        || objects::plain::exceptions::is_class(class)
 }

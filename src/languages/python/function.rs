@@ -1,8 +1,8 @@
 //! Functions of a script: creation by `def`, argument binding, and Python's messages for binding errors.
 
 use super::cell::Cell;
-use super::class::Fields;
 use super::code::{Code, Parameters};
+use super::fields::Fields;
 use super::frame::Frame;
 use super::machine::Machine;
 use call::bind::missing_names;

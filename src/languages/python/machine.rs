@@ -597,7 +597,7 @@ impl Machine {
     fn variable_value(&self, frame: &Frame, variable: Variable) -> Option<Value> {
         match variable {
             Variable::Local(slot) => frame.locals.get(slot as usize)?.clone(),
-            Variable::Cell(cell) => frame.cells.get(cell as usize)?.get(),
+            Variable::Cell(cell) => operations::WeakClass::class_in(frame.cells.get(cell as usize)?.get()?),
             Variable::Global(slot) => self.variables.borrow().get(slot),
             Variable::Namespace(name, slot) => {
                 let own = frame.namespace.as_ref().and_then(|names| names.get_str(frame.code.name(name)));

@@ -174,6 +174,17 @@ impl WeakClass {
     pub(super) fn value(class: &Rc<Class>) -> Value {
         Value::Object(Rc::new(WeakClass(Rc::downgrade(class))))
     }
+
+    /// Returns what a variable has: for `__class__` the class, which its methods do not keep alive.
+    #[inline]
+    pub(super) fn class_in(value: Value) -> Option<Value> {
+        match &value {
+            Value::Object(object) if let Some(held) = object.as_any().downcast_ref::<WeakClass>() => {
+                held.0.upgrade().map(|class| Value::Object(class))
+            }
+            _ => Some(value),
+        }
+    }
 }
 
 /// `super()` in a method, whose first parameter is the object.

@@ -95,11 +95,24 @@ fn is_derived(class: &Value, from: &Value) -> bool {
 }
 
 /// Returns whether `test` holds for a class, or for any class of a tuple.
-fn any_of(classes: &Value, refusal: &str, test: &dyn Fn(&Value) -> bool) -> Result<bool> {
+/// A metaclass may answer for its classes, by the method of this name with the value as argument.
+fn any_of(
+    classes: &Value,
+    refusal: &str,
+    asked: Option<(&str, &Value)>,
+    test: &dyn Fn(&Value) -> bool,
+) -> Result<bool> {
     match classes {
+        Value::Object(object)
+            if let Some((method, value)) = asked
+                && object.has_special(method)
+                && let Some(answer) = object.special(method, std::slice::from_ref(value)) =>
+        {
+            value::equality::truth(&answer?)
+        }
         Value::Tuple(items) => {
             for item in items.iter() {
-                if any_of(item, refusal, test)? {
+                if any_of(item, refusal, asked, test)? {
                     return Ok(true);
                 }
             }
@@ -122,16 +135,28 @@ fn isinstance(call: &mut Call) -> Result<Value> {
 /// # Errors
 /// TypeError for classes that are none.
 pub fn is_instance_of(value: &Value, classes: &Value) -> Result<bool> {
+    instance_of(value, classes, Some(("__instancecheck__", value)))
+}
+
+/// The same, without asking metaclasses.
+///
+/// # Errors
+/// TypeError for classes that are none.
+pub fn is_instance_plainly(value: &Value, classes: &Value) -> Result<bool> {
+    instance_of(value, classes, None)
+}
+
+fn instance_of(value: &Value, classes: &Value, asked: Option<(&str, &Value)>) -> Result<bool> {
     let written = match value {
         Value::Object(object) => object.class(),
         Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
         _ => None,
     };
     if let Some(class) = written {
-        return any_of(classes, "isinstance() arg 2", &|from| is_derived(&class, from));
+        return any_of(classes, "isinstance() arg 2", asked, &|from| is_derived(&class, from));
     }
     let class = class_name(value);
-    any_of(classes, "isinstance() arg 2", &|base| {
+    any_of(classes, "isinstance() arg 2", asked, &|base| {
         let Value::Type(name) = *base else { return false };
         derives(class, name)
             || is_instance(value, name)
@@ -153,5 +178,6 @@ fn issubclass(call: &mut Call) -> Result<Value> {
     if !is_class {
         bail!(TypeError, "issubclass() arg 1 must be a class");
     }
-    any_of(&call.value(1), "issubclass() arg 2", &|from| is_derived(&class, from)).map(Value::Bool)
+    any_of(&call.value(1), "issubclass() arg 2", Some(("__subclasscheck__", &class)), &|from| is_derived(&class, from))
+        .map(Value::Bool)
 }

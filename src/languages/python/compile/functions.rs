@@ -126,8 +126,8 @@ impl<'a> Compiler<'a, '_> {
                 self.emit(Op::Swap(2), at);
             }
             for keyword in &arguments.keywords {
-                let Some(name) = keyword.arg.as_deref().filter(|name| *name != "metaclass") else {
-                    return Err(SyntaxFault::unsupported("metaclasses", keyword));
+                let Some(name) = keyword.arg.as_deref() else {
+                    return Err(SyntaxFault::unsupported("unpacked keywords of classes", keyword));
                 };
                 self.push(Value::str(name), at);
                 self.expression(&keyword.value)?;

@@ -75,6 +75,8 @@ impl<'a> Scope<'a> {
             ScopeKind::Class if symbol.is_own() => NameScope::Namespace,
             ScopeKind::Namespace if !symbol.global => NameScope::Namespace,
             _ if symbol.cell || symbol.free => NameScope::Cell,
+            // A metaclass may have put it there.
+            ScopeKind::Class if !symbol.global => NameScope::Namespace,
             ScopeKind::Function | ScopeKind::Comprehension(_) if symbol.is_own() => NameScope::Local,
             _ => NameScope::Global,
         }
