@@ -211,8 +211,12 @@ fn python_modules() -> std::path::PathBuf {
 fn a_program_of_several_files_prints_what_cpython_prints() {
     let folder = python_modules();
     let (out, err) = run(&folder, &["main.py", "a", "b"]);
-    assert_eq!(out, fs::read_to_string(folder.join("expected.txt")).unwrap());
-    assert_eq!(err, "");
+    let expected = fs::read_to_string(folder.join("expected.txt")).unwrap();
+    assert_eq!((out.as_str(), err.as_str()), (expected.as_str(), ""));
+    // Statement by statement, too.
+    let (out, err) = run(&folder, &["--keep-going", "main.py", "a", "b"]);
+    assert_eq!(out, expected);
+    assert!(err.starts_with("0 of "), "{err}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub const MODULES: &[&str] = &[
     "backends.nnpack",
     "backends.openmp",
     "backends.quantized",
+    "builtins",
     "collections",
     "copy",
     "cpu",

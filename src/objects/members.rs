@@ -119,7 +119,11 @@ fn flag_path(module: &str, name: &str) -> String {
 }
 
 fn module_member(state: &State, module: &'static str, name: &str) -> Option<Value> {
-    let registry_module = if module == "torch" { "" } else { module };
+    let registry_module = match module {
+        "torch" => "",
+        "builtins" => "py",
+        module => module,
+    };
     if module == "torch"
         && let Some(value) = modules::member(name)
     {
@@ -140,7 +144,7 @@ fn module_member(state: &State, module: &'static str, name: &str) -> Option<Valu
     modules::module_value(module, name).or_else(|| {
         let overloads = state.registry.find(name, Receiver::Module(registry_module))?;
         // Functions outside of `torch` are identified by their path.
-        let path = if module == "torch" { overloads.name.into() } else { format!("{module}.{name}").into() };
+        let path = if module == "torch" { overloads.name.into() } else { format!("{registry_module}.{name}").into() };
         Some(Value::Function(path))
     })
 }

@@ -5,7 +5,7 @@ use call::State;
 use std::rc::Rc;
 use tensor::system::{Machine, System};
 use tensor::{DType, Result, bail};
-use value::{MemoryFormat, Object, TensorLayout, Value};
+use value::{MemoryFormat, NamedTuple, Object, TensorLayout, Value};
 
 /// The class that scripts subclass to define their own autograd functions.
 pub const FUNCTION: &str = "torch.autograd.function.Function";
@@ -48,12 +48,32 @@ pub(crate) fn check_flag(state: &State, module: &'static str, name: &str, value:
     }
 }
 
+/// Returns a member of `builtins` that is not a function.
+fn builtin(name: &str) -> Option<Value> {
+    module_value("py", name).or_else(|| crate::plain::exceptions::builtin(name).map(Value::Type))
+}
+
 /// Returns a member of a module that is neither a function nor a dtype.
 pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
     Some(match (module, name) {
         ("sys", "byteorder") => Value::str(if cfg!(target_endian = "little") { "little" } else { "big" }),
+        ("sys", "hexversion") => Value::Int(0x030B_07F0),
+        ("sys", "maxunicode") => Value::Int(0x10_FFFF),
+        ("sys", "version") => Value::str("3.11.7 (tensorsh)"),
+        ("sys", "version_info") => {
+            let [major, minor, micro, serial] = [3, 11, 7, 0].map(Value::Int);
+            let fields = vec![
+                ("major", major),
+                ("minor", minor),
+                ("micro", micro),
+                ("releaselevel", Value::str("final")),
+                ("serial", serial),
+            ];
+            Value::NamedTuple(Rc::new(NamedTuple { type_name: "sys.version_info", fields, class: None }))
+        }
         ("sys", "maxsize") => Value::Int(i64::MAX),
         ("sys", "platform") => Value::str(System::NAME),
+        ("builtins", _) if let Some(value) = builtin(name) => value,
         ("math", "tau") => Value::Float(std::f64::consts::TAU),
         ("nn", "Parameter") => Value::Type("torch.nn.parameter.Parameter"),
         ("torch" | "math", "pi") => Value::Float(std::f64::consts::PI),

@@ -4,6 +4,7 @@ use crate::bounds;
 use crate::calling::call_plain;
 use crate::iterate::{items, iterate};
 use crate::plain::slices::as_index;
+use crate::plain::type_forms;
 use crate::strings::bytes;
 use crate::strings::percent::percent;
 use crate::subscript;
@@ -139,6 +140,12 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
             (None, _) => operator.apply(state, b, a),
         },
         (Value::Str(pattern), _) if operator.symbol == "%" => percent(state, pattern, b, false),
+        (Value::Type(_) | Value::Object(_) | Value::None, _)
+            if operator.symbol == "|"
+                && let Some(union) = type_forms::union(a, b) =>
+        {
+            Ok(union)
+        }
         _ => plain(state, operator, a, b),
     }
 }

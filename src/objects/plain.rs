@@ -12,3 +12,4 @@ pub mod slices;
 pub mod sorting;
 pub mod special;
 pub mod tuples;
+pub(crate) mod type_forms;

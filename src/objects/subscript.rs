@@ -4,6 +4,7 @@ use crate::data::{self, index_tensor};
 use crate::operators;
 use crate::plain::containers;
 use crate::plain::slices::{as_index, positions, slice_bounds, slice_of, slice_part};
+use crate::plain::type_forms;
 use crate::storages;
 use crate::strings::bytes;
 use call::dispatch::{count_write, names};
@@ -36,6 +37,7 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
         Value::Str(text) => text_item(text, index),
         Value::Buffer(buffer) => buffer_item(buffer, index),
         Value::Object(object) if let Some(item) = object.item(state, index) => item,
+        Value::Type(class) if let Some(form) = type_forms::parametrised(class, index) => Ok(form),
         Value::Type(class) => {
             bail!(TypeError, "type '{}' is not subscriptable", class.rsplit('.').next().unwrap_or(class))
         }

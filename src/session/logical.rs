@@ -229,7 +229,9 @@ pub(crate) fn is_inner(line: &str) -> bool {
 /// Returns whether a Python source begins with a compound statement.
 pub(crate) fn is_block(source: &str) -> bool {
     let word = source.split(|next: char| !next.is_alphanumeric() && next != '_').next().unwrap_or_default();
-    source.starts_with('@') || matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async")
+    let is_match = || word == "match" && source.lines().next().is_some_and(|line| line.trim_end().ends_with(':'));
+    let is_word = matches!(word, "if" | "for" | "while" | "def" | "class" | "with" | "try" | "async");
+    source.starts_with('@') || is_word || is_match()
 }
 
 #[cfg(test)]

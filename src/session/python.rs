@@ -158,8 +158,10 @@ impl Session {
             syntax::abandon(parsed);
             return Err(SyntaxFault::stopped());
         }
-        if let (Shows::Nothing, Ok(code), Ok(shared)) = (shows, &code, self.python.machine.shared()) {
-            shared.doc.replace(code.doc.clone());
+        if let (Shows::Nothing, Ok(code), Ok(shared)) = (shows, &code, self.python.machine.shared())
+            && let Some(doc) = &code.doc
+        {
+            shared.doc.replace(Some(doc.clone()));
         }
         code
     }

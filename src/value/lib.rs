@@ -44,6 +44,7 @@ pub use tensor::{MemoryFormat, TensorLayout};
 pub const LIBRARY: &[&str] = &[
     "py",
     "array",
+    "builtins",
     "collections",
     "copy",
     "functools",

@@ -198,6 +198,7 @@ fn write_named_tuple(
 ) -> Result<()> {
     let (name, open, separator) = match tuple.type_name.strip_prefix("torch.return_types.") {
         Some(_) => (tuple.type_name, "(\n", ",\n"),
+        None if tuple.type_name.starts_with("sys.") => (tuple.type_name, "(", ", "),
         None => (tuple.type_name.rsplit('.').next().unwrap_or_default(), "(", ", "),
     };
     out.push_str(name);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use tensor::system::{Files, PathKind, System};
 use tensor::{Error, ErrorKind, Result, bail};
-use value::{Dict, List, Object, ObjectState, Slot, Text, Value};
+use value::{Dict, Object, ObjectState, Slot, Text, Value};
 
 /// A module of a script, or the script itself.
 pub(super) struct Module {
@@ -186,25 +186,25 @@ fn loaded(state: &State, name: &str) -> Result<Option<Value>> {
 }
 
 impl Machine {
-    /// Begins a script: its folder is where modules are found, and its name the first argument.
+    /// Begins a script, unless it has begun: its folder is where modules are found, and its name the first argument.
     pub fn begin_script(&self, file: Option<&Path>) {
-        let sys = |name: &str| match self.state.sys.get_str(name) {
-            Some(Value::List(list)) => Some(list),
-            _ => None,
-        };
+        let Ok(shared) = self.shared() else { return };
         let full = file.map(|file| System::current_folder().join(file));
-        let set = |list: Option<List>, value: String| {
-            let Some(list) = list else { return };
+        let shown = full.as_ref().map(|full| Rc::from(full.display().to_string()));
+        if *shared.file.borrow() == shown {
+            return;
+        }
+        shared.file.replace(shown);
+        shared.doc.replace(None);
+        let set = |name: &str, value: String| {
+            let Some(Value::List(list)) = self.state.sys.get_str(name) else { return };
             let rest = list.to_vec().into_iter().skip(1);
             // Lists of this size are not too large.
             drop(list.replace([Value::str(value)].into_iter().chain(rest).collect()));
         };
         if let (Some(file), Some(folder)) = (file, full.as_deref().and_then(Path::parent)) {
-            set(sys("path"), folder.display().to_string());
-            set(sys("argv"), file.display().to_string());
-        }
-        if let Ok(shared) = self.shared() {
-            shared.file.replace(full.map(|file| file.display().to_string().into()));
+            set("path", folder.display().to_string());
+            set("argv", file.display().to_string());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Classes as values: subclassing, `isinstance` and `issubclass`.
 
 use crate::legacy_classes::{is_instance, legacy_dtype, legacy_tensor_class};
-use crate::plain::exceptions;
+use crate::plain::{exceptions, type_forms};
 use call::{Call, Row, function};
 use tensor::{Result, bail};
 use value::Value;
@@ -119,6 +119,9 @@ fn any_of(
             Ok(false)
         }
         Value::Type(_) => Ok(test(classes)),
+        Value::Object(_) if let Some(members) = type_forms::members(classes)? => {
+            any_of(&Value::tuple(members), refusal, asked, test)
+        }
         Value::Object(object) if object.derives(classes).is_some() => Ok(test(classes)),
         // A class that is known only as a function.
         Value::Function(name) => Ok(test(&Value::Type(value::intern(name.rsplit('.').next().unwrap_or(name))))),
