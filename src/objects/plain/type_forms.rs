@@ -180,7 +180,9 @@ impl Object for GenericAlias {
         let this = || Value::Object(Rc::new(GenericAlias { origin: self.origin.clone(), args: self.args.clone() }));
         match name {
             "__or__" | "__ror__" => joined(name, &this(), args),
-            "__hash__" => Some(Ok(Value::Int(hash_of(&self.args).wrapping_add(hash_of(&[self.origin.clone()]))))),
+            "__hash__" => {
+                Some(Ok(Value::Int(hash_of(&self.args).wrapping_add(hash_of(std::slice::from_ref(&self.origin))))))
+            }
             "__eq__" => {
                 let is_same = form::<GenericAlias>(args.first()?).is_some_and(|other| {
                     let pairs = self.args.iter().zip(&other.args);
