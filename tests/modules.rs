@@ -251,6 +251,8 @@ fn undo_takes_modules_back() {
             "del helpers.f",
             "helpers.fresh = 1",
             "sys.argv.append('x')",
+            "vars(helpers)['COUNT'] = 80",
+            "helpers.__dict__['other'] = 1",
             "import star",
         ] {
             assert_eq!(session.eval(Language::Python, input).error, None, "{input}");

@@ -7,7 +7,6 @@ use super::exceptions;
 use super::frame::{Frame, FrameExit};
 use super::machine::Machine;
 use super::syntax::{self, SyntaxFault};
-use super::variables::Variables;
 use objects::members;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -135,8 +134,7 @@ impl Machine {
                 return Ok((known, false));
             }
         }
-        let machine = Machine::of_module(&self.state, &shared);
-        machine.variables.replace(Variables::of(globals.clone()));
+        let machine = Machine::of_module(&self.state, &shared, globals.clone());
         machine.show.replace(self.show.borrow().clone());
         if globals.get_str("__builtins__").is_none() {
             globals.insert(Value::str("__builtins__"), Value::Module("builtins"))?;

@@ -14,34 +14,13 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use tensor::system::{Files, PathKind, System};
 use tensor::{Error, ErrorKind, Result, bail};
-use value::{Dict, Object, ObjectState, Slot, Text, Value};
+use value::{Dict, Object, ObjectState, Text, Value};
 
 /// A module of a script, or the script itself.
 pub(super) struct Module {
     name: Rc<str>,
     machine: Weak<Machine>,
-    /// Attributes that other modules gave it, and that none of its own functions read.
-    extra: Dict,
     is_loading: Cell<bool>,
-}
-
-/// A variable of a module.
-struct ModuleVariable {
-    machine: Rc<Machine>,
-    slot: u32,
-}
-
-impl Slot for ModuleVariable {
-    fn value(&self) -> Option<Value> {
-        self.machine.variables.borrow().get(self.slot)
-    }
-    fn put(&self, value: Option<Value>) {
-        let before = self.machine.variables.borrow_mut().set(self.slot, value);
-        drop(before);
-    }
-    fn identity(&self) -> usize {
-        self.machine.variables.borrow().name(self.slot).as_ptr() as usize
-    }
 }
 
 impl Module {
@@ -49,7 +28,6 @@ impl Module {
         let machine = self.machine.upgrade()?;
         let own = machine.variables.borrow().named(name);
         own.or_else(|| machine.outer_lookup.borrow().clone()?(name))
-            .or_else(|| self.extra.get(&Value::str(name)).ok().flatten())
     }
 
     fn text(&self, name: &str) -> Option<Text> {
@@ -73,12 +51,9 @@ impl Module {
 impl Object for Module {
     fn object_state(&self) -> ObjectState {
         // The script's own variables are those of the session.
-        let machine = self.machine.upgrade().filter(|_| &*self.name != "__main__");
-        let variables = machine.into_iter().flat_map(|machine| {
-            let slots = machine.variables.borrow().slots();
-            slots.map(move |slot| Rc::new(ModuleVariable { machine: machine.clone(), slot }) as Rc<dyn Slot>)
-        });
-        ObjectState { dicts: vec![self.extra.clone()], slots: variables.collect(), values: Vec::new() }
+        let machine = self.machine.upgrade().filter(|machine| machine.own().is_none());
+        let variables = machine.and_then(|machine| machine.globals().ok());
+        ObjectState { dicts: variables.into_iter().collect(), ..ObjectState::default() }
     }
     fn type_name(&self) -> &str {
         "module"
@@ -99,17 +74,7 @@ impl Object for Module {
         }
         match name {
             "__name__" => Some(Ok(Value::str(&self.name))),
-            "__dict__" => {
-                let machine = self.machine.upgrade()?;
-                let globals = machine.globals();
-                let all = globals.and_then(|globals| {
-                    for (name, value) in self.extra.to_vec() {
-                        globals.insert(name, value)?;
-                    }
-                    Ok(Value::Dict(globals))
-                });
-                Some(all)
-            }
+            "__dict__" => Some(self.machine.upgrade()?.globals().map(Value::Dict)),
             "__class__" => None,
             _ => {
                 if let Some(found) = self.variable("__getattr__").filter(|_| !name.starts_with("__")) {
@@ -126,28 +91,22 @@ impl Object for Module {
         }
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        let machine = self.machine.upgrade()?;
-        let slot = machine.variables.borrow().slot_of(name);
-        Some(match slot {
-            Some(slot) => {
-                let before = machine.variables.borrow_mut().set(slot, Some(value.clone()));
-                drop(before);
-                Ok(())
-            }
-            None => self.extra.insert(Value::str(name), value.clone()).map(drop),
-        })
+        drop(replaced(&*self.machine.upgrade()?, name, Some(value.clone())));
+        Some(Ok(()))
     }
     fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
-        let machine = self.machine.upgrade()?;
-        let slot = machine.variables.borrow().slot_of(name);
-        let before = slot.and_then(|slot| machine.variables.borrow_mut().set(slot, None));
-        let is_known = before.is_some() || self.extra.remove(&Value::str(name)).is_ok_and(|value| value.is_some());
-        drop(before);
-        if is_known {
-            return Some(Ok(()));
-        }
-        Some(Err(Error::new(ErrorKind::AttributeError, format!("module '{}' has no attribute '{name}'", self.name))))
+        let before = replaced(&*self.machine.upgrade()?, name, None);
+        let absent =
+            || Error::new(ErrorKind::AttributeError, format!("module '{}' has no attribute '{name}'", self.name));
+        Some(before.map(drop).ok_or_else(absent))
     }
+}
+
+/// Sets or deletes a variable of a module, and returns its old value.
+fn replaced(machine: &Machine, name: &str, value: Option<Value>) -> Option<Value> {
+    let mut variables = machine.variables.borrow_mut();
+    let slot = variables.slot(name);
+    variables.set(slot, value)
 }
 
 /// Names with their values.
@@ -268,8 +227,8 @@ impl Machine {
     pub(super) fn names_of_all(&self, module: &Value) -> Result<Option<Named>> {
         let Some(found) = as_module(module) else { return Ok(None) };
         let Some(all) = found.variable("__all__") else {
-            let machine = found.machine.upgrade().map(|machine| machine.variables.borrow().bound());
-            let mut names = machine.unwrap_or_default();
+            let variables = found.machine.upgrade().map(|machine| machine.variables.borrow().bound());
+            let mut names = variables.unwrap_or_default();
             names.retain(|(name, _)| !name.starts_with('_'));
             return Ok(Some(names));
         };
@@ -363,7 +322,8 @@ impl Machine {
     /// Runs the file of a module, which is in `sys.modules` meanwhile.
     fn load(&self, name: &str, found: Found) -> Result<Value> {
         let shared = self.shared()?;
-        let machine = Machine::of_module(&self.state, &shared);
+        // In a dictionary, in which undo finds them.
+        let machine = Machine::of_module(&self.state, &shared, Dict::default());
         shared.machines.borrow_mut().push(machine.clone());
         let package = if found.is_package { name } else { name.rsplit_once('.').map_or("", |(outer, _)| outer) };
         let mut variables = machine.variables.borrow_mut();
@@ -374,12 +334,8 @@ impl Machine {
         variables.put("__path__", found.is_package.then(|| Value::list([shown(&found.folder)])));
         variables.put("__file__", found.file.as_ref().map(|file| shown(file)));
         drop(variables);
-        let module = Rc::new(Module {
-            name: name.into(),
-            machine: Rc::downgrade(&machine),
-            extra: Dict::default(),
-            is_loading: Cell::new(false),
-        });
+        let module =
+            Rc::new(Module { name: name.into(), machine: Rc::downgrade(&machine), is_loading: Cell::new(false) });
         let value = Value::Object(module.clone());
         let modules = modules(&self.state)?;
         modules.insert(Value::str(name), value.clone())?;
@@ -459,12 +415,7 @@ impl Machine {
     /// Gives a new session what `sys` has at a prompt, and lets it import.
     pub(super) fn begin_imports(self: &Rc<Self>) {
         let machine = self;
-        let main = Module {
-            name: "__main__".into(),
-            machine: Rc::downgrade(machine),
-            extra: Dict::default(),
-            is_loading: Cell::new(false),
-        };
+        let main = Module { name: "__main__".into(), machine: Rc::downgrade(machine), is_loading: Cell::new(false) };
         let modules = Dict::new([(Value::str("__main__"), Value::Object(Rc::new(main)))]).unwrap_or_default();
         let nowhere = || Value::list([Value::str("")]);
         for (name, value) in [("modules", Value::Dict(modules)), ("path", nowhere()), ("argv", nowhere())] {

@@ -82,9 +82,11 @@ impl Machine {
         Machine::with(state, true, Weak::new(), None)
     }
 
-    /// Returns a machine for a module of a script.
-    pub(super) fn of_module(state: &Rc<State>, shared: &Rc<Shared>) -> Rc<Machine> {
-        Machine::with(state, false, Rc::downgrade(shared), None)
+    /// Returns a machine for a module of a script, or for `exec`, whose variables are in a dictionary.
+    pub(super) fn of_module(state: &Rc<State>, shared: &Rc<Shared>, variables: Dict) -> Rc<Machine> {
+        let machine = Machine::with(state, false, Rc::downgrade(shared), None);
+        machine.variables.replace(Variables::of(variables));
+        machine
     }
 
     fn with(state: &Rc<State>, is_hidden: bool, shared: Weak<Shared>, own: Option<Rc<Shared>>) -> Rc<Machine> {

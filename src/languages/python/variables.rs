@@ -1,7 +1,8 @@
 //! The variables of a session or a module as Python functions see them. Each has a slot, which the compiler knows. The owner
 //! copies variables in and copies changes back; this module does not know where else they are stored.
 //!
-//! Once a script has asked for them as a dictionary, by `globals()` or for `exec`, they are in that dictionary.
+//! Those of an imported module are in a dictionary instead, and so are those of the session once a script has asked for one by
+//! `globals()`.
 
 use std::collections::HashMap;
 use std::rc::Rc;
