@@ -11,13 +11,18 @@ use value::Value;
 
 impl<'a> Compiler<'a, '_> {
     pub(super) fn function(&mut self, function: &'a StmtFunctionDef) -> Compiled {
-        if function.is_async {
-            return Err(SyntaxFault::unsupported("async functions", function));
-        }
         self.decorators(&function.decorator_list)?;
         let (at, scope) = (source_offset(&function.name), self.scopes.of(function));
         self.defaults(&function.parameters, at)?;
         let code = self.nested_code((scope, &function.name, parameters(&function.parameters)), |this| {
+            if function.is_async {
+                // Refused when it is called, so that a file with one runs as far as it needs none.
+                this.push(Value::Type("NotImplementedError"), at);
+                this.push(Value::str("async functions are not supported at this prompt"), at);
+                this.emit(Op::Call(1, NO_NAMES), at);
+                this.emit(Op::Raise(1), at);
+                return Ok(());
+            }
             this.documented_body(&function.body)?;
             this.ends(at);
             Ok(())
