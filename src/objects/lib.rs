@@ -23,6 +23,7 @@ pub mod plain;
 pub mod python;
 pub mod sequences;
 pub(crate) mod special_methods;
+pub mod standard_streams;
 pub mod storages;
 pub mod strings;
 pub mod subscript;

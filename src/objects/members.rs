@@ -156,6 +156,11 @@ pub fn set_attribute(state: &State, target: &Value, name: &str, value: &Value) -
         return done;
     }
     // What a module already has stays, except for the flags of backends: calls would not see another function.
+    if let Value::Module("sys") = target
+        && state.sys.get_str(name).is_some()
+    {
+        return state.sys.insert(Value::str(name), value.clone());
+    }
     if let Value::Module(module) = target {
         let can_change = match module_member(state, module, name) {
             None => true,

@@ -5,7 +5,7 @@ use crate::calling::{call_plain, is_callable};
 use crate::identity::{escaped, id};
 use crate::plain::{containers, slices};
 use crate::strings::{bytes, codecs};
-use crate::{members, operators, subscript};
+use crate::{members, operators, standard_streams, subscript};
 use call::dispatch::names;
 use call::state::Import;
 use call::{Call, Row, State, function, stack};
@@ -451,6 +451,28 @@ fn print(call: &mut Call) -> Result<Value> {
     let (separator, end) = (option(1, "sep", " ")?, option(2, "end", "\n")?);
     let values = call.value(0).sequence().unwrap_or_default();
     let texts = values.iter().map(|value| call.state.str(value)).collect::<Result<Vec<_>>>()?;
-    call.state.print(&(bounds::joined(&texts, &separator)? + end.as_str()));
+    // A script may have put another stream in the place of `sys.stdout`.
+    let file = match call.value(3) {
+        Value::None => members::of_module(call.state, "sys", "stdout").unwrap_or(Value::None),
+        file => file,
+    };
+    if matches!(file, Value::None) || standard_streams::is_standard_output(&file) {
+        call.state.print(&(bounds::joined(&texts, &separator)? + end.as_str()));
+        return Ok(Value::None);
+    }
+    // Like CPython, piece by piece.
+    let write = members::attribute(call.state, &file, "write")?;
+    let write = |piece: &str| call_plain(call.state, &write, vec![Value::str(piece)]).map(drop);
+    for (i, text) in texts.iter().enumerate() {
+        if i > 0 {
+            write(&separator)?;
+        }
+        write(text)?;
+    }
+    write(&end)?;
+    if truth(&call.value(4))? {
+        let flush = members::attribute(call.state, &file, "flush")?;
+        call_plain(call.state, &flush, Vec::new())?;
+    }
     Ok(Value::None)
 }

@@ -156,7 +156,7 @@ impl Shell {
         let text = self.sees(BEGIN);
         // The sign for the previous entry comes some time before the sign that keys are read.
         let printed = text.rsplit(END).next().unwrap_or_default();
-        let printed = printed.strip_suffix(BEGIN).unwrap_or(printed).replace("\r\n", "\n");
+        let printed = without_progress(printed.strip_suffix(BEGIN).unwrap_or(printed)).replace("\r\n", "\n");
         printed.strip_prefix('\n').map(str::to_owned).unwrap_or(printed)
     }
 
@@ -195,4 +195,16 @@ impl Shell {
     pub(crate) fn kill(&mut self) {
         self.session.get_process_mut().kill(Signal::SIGKILL).unwrap();
     }
+}
+
+/// Removes the line that shows how long an entry takes, and what erases it: a busy machine shows it where another does not.
+fn without_progress(text: &str) -> String {
+    const ERASED: &str = "\r\u{1b}[2K";
+    let mut pieces = text.split(ERASED);
+    let mut printed = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let progress = piece.strip_prefix("\u{1b}[2m… ").and_then(|rest| rest.split_once("\u{1b}[0m"));
+        printed += progress.map_or(piece, |(_, rest)| rest);
+    }
+    printed
 }

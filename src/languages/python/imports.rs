@@ -414,6 +414,7 @@ fn find(folders: &[Value], leaf: &str) -> Option<Found> {
 impl Machine {
     /// Gives a new session what `sys` has at a prompt, and lets it import.
     pub(super) fn begin_imports(self: &Rc<Self>) {
+        objects::standard_streams::provide(&self.state);
         let machine = self;
         let main = Module { name: "__main__".into(), machine: Rc::downgrade(machine), is_loading: Cell::new(false) };
         let modules = Dict::new([(Value::str("__main__"), Value::Object(Rc::new(main)))]).unwrap_or_default();
