@@ -237,11 +237,12 @@ impl Machine {
             Value::Str(name) => {
                 let value = match found.variable(name) {
                     Some(value) => value,
-                    None => self.import_from(module, &found.name, name).map_err(|_| {
-                        Error::new(
+                    None => self.import_from(module, &found.name, name).map_err(|error| match error.kind {
+                        ErrorKind::Other("ImportError") => Error::new(
                             ErrorKind::AttributeError,
                             format!("module '{}' has no attribute '{name}'", found.name),
-                        )
+                        ),
+                        _ => error,
                     })?,
                 };
                 Ok((name.to_rc(), value))

@@ -70,3 +70,8 @@ if __name__ == "__main__":
     print("run as a script")
 def eleven(): import pkg.inner.up
 attempt(eleven)
+def twelve(): exec("from listed import *", {})
+attempt(twelve)
+names = {}
+exec("from star import *\nfrom listed import ok", names)
+print(sorted(n for n in names if not n.startswith("__")), names["ok"].v)

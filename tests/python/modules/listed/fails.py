@@ -1,0 +1,1 @@
+raise RuntimeError("fails at once")
