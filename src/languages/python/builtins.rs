@@ -88,8 +88,14 @@ fn imported_by_call(machine: &Machine, args: &[Value], keywords: &Keywords) -> R
     machine.import(&format!("{}{name}", ".".repeat(level)), names.is_none_or(|names| names.is_empty()))
 }
 
-/// The key under which the modules are kept whose names are all imported. Undo restores it with the other flags.
-const IMPORTED: &str = "*";
+/// Returns the key under which the modules are kept whose names are all imported. Undo restores it with the other flags. Sources
+/// of the program see none of a session's.
+fn key_of_imported(machine: &Machine) -> Option<String> {
+    if machine.own().is_some() {
+        return Some("*".to_owned());
+    }
+    machine.variables.borrow().dict().filter(|_| !machine.is_hidden).map(|dict| format!("*{:x}", dict.identity()))
+}
 
 /// `from module import *`: the module's public names replace variables, and are found before builtins.
 pub(super) fn import_all(machine: &Machine, module: &Value) -> Result<()> {
@@ -103,11 +109,11 @@ pub(super) fn import_all(machine: &Machine, module: &Value) -> Result<()> {
         }
         return Ok(());
     }
-    let Value::Module(module_name) = module else { return Ok(()) };
-    let mut modules = machine.state.flag(IMPORTED).and_then(|modules| modules.sequence()).unwrap_or_default();
+    let (Value::Module(module_name), Some(key)) = (module, key_of_imported(machine)) else { return Ok(()) };
+    let mut modules = machine.state.flag(&key).and_then(|modules| modules.sequence()).unwrap_or_default();
     modules.retain(|known| !matches!(known, Value::Module(known) if known == module_name));
     modules.push(module.clone());
-    machine.state.set_flag(IMPORTED, Value::tuple(modules));
+    machine.state.set_flag(&key, Value::tuple(modules));
     let names = machine.variables.borrow().names();
     for name in names {
         if let Some(value) = public(&machine.state, module_name, &name) {
@@ -122,9 +128,12 @@ pub(super) fn import_all(machine: &Machine, module: &Value) -> Result<()> {
 }
 
 /// Returns the value of a name that `from module import *` has imported.
-pub(super) fn imported(state: &State, name: &str) -> Option<Value> {
-    let modules = if state.flags.borrow().is_empty() { None } else { state.flag(IMPORTED) };
-    modules?.sequence()?.iter().rev().find_map(|module| match module {
+pub(super) fn imported(machine: &Machine, name: &str) -> Option<Value> {
+    let state = &machine.state;
+    if state.flags.borrow().is_empty() {
+        return None;
+    }
+    state.flag(&key_of_imported(machine)?)?.sequence()?.iter().rev().find_map(|module| match module {
         Value::Module(module) => public(state, module, name),
         _ => None,
     })

@@ -2,6 +2,7 @@
 //! [the import system](https://docs.python.org/3.11/reference/import.html). Each runs on a machine of its own, which has the
 //! module's variables.
 
+use super::builtins;
 use super::compile::{Shows, Unit, compile};
 use super::exceptions;
 use super::frame::Frame;
@@ -27,7 +28,7 @@ impl Module {
     fn variable(&self, name: &str) -> Option<Value> {
         let machine = self.machine.upgrade()?;
         let own = machine.variables.borrow().named(name);
-        own.or_else(|| machine.outer_lookup.borrow().clone()?(name))
+        own.or_else(|| machine.outer_lookup.borrow().clone()?(name)).or_else(|| builtins::imported(&machine, name))
     }
 
     fn text(&self, name: &str) -> Option<Text> {

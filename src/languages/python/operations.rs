@@ -111,7 +111,7 @@ pub(crate) fn load_missing(machine: &Machine, code: &Code, variable: Variable) -
         machine.variables.borrow_mut().set(slot, Some(value.clone()));
         return Ok(value);
     }
-    if let Some(value) = builtins::imported(&machine.state, &name).or(known) {
+    if let Some(value) = builtins::imported(machine, &name).or(known) {
         return Ok(value);
     }
     let value = builtins::find(machine, &name)?.ok_or_else(|| not_defined(&name))?;

@@ -75,3 +75,7 @@ attempt(twelve)
 names = {}
 exec("from star import *\nfrom listed import ok", names)
 print(sorted(n for n in names if not n.startswith("__")), names["ok"].v)
+import starry
+print(starry.area(1), starry.pi)
+def thirteen(): return pi
+attempt(thirteen)

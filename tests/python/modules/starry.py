@@ -1,0 +1,2 @@
+from math import *
+def area(r): return pi * r ** 2
