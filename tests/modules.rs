@@ -268,3 +268,18 @@ fn undo_takes_modules_back() {
     });
     assert_eq!(outcomes.unwrap().join().unwrap(), "(1, [1], 4, False, [''], False, 2)\n(True, 2)\n");
 }
+
+#[test]
+fn what_a_module_and_an_object_have_is_completed() {
+    let mut session = Session::new(SessionOptions::default());
+    let mut eval = |input: &str| assert_eq!(session.eval(Language::Python, input).error, None, "{input}");
+    eval(&format!("import sys\nsys.path[0] = {:?}\nimport helpers", python_modules().display().to_string()));
+    eval("class A:\n    kind = 1\n    def run(self): pass\nclass B(A):\n    more = 2\nb = B(); b.own = 3");
+    let names = |text: &str| {
+        let found = session.complete(Language::Python, text, text.len()).candidates;
+        found.into_iter().map(|candidate| candidate.text).collect::<Vec<_>>()
+    };
+    assert_eq!(names("b."), ["own", "more", "kind", "run"]);
+    assert_eq!(names("helpers.bu"), ["bump"]);
+    assert_eq!(names("A.r"), ["run"]);
+}

@@ -16,7 +16,7 @@ use languages::script::values::to_value;
 use objects::modules::{SCHEMES, member};
 use tensor::DType;
 use torch::library::help;
-use value::{MemoryFormat, TensorLayout, Value};
+use value::{MemoryFormat, Object, TensorLayout, Value};
 
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -277,6 +277,9 @@ fn class_receiver(name: &str) -> Option<Receiver> {
 
 /// Returns the keys, methods and properties of a Rhai value. `None` for a value of another class.
 fn members_of_own(value: &Dynamic) -> Option<Vec<Candidate>> {
+    if let Ok(Value::Object(object)) = to_value(value) {
+        return members_of_object(&*object).filter(|found| !found.is_empty());
+    }
     let kind = if value.is_array() {
         "array"
     } else if value.is_map() {
@@ -296,6 +299,35 @@ fn members_of_own(value: &Dynamic) -> Option<Vec<Candidate>> {
     let keys = map.iter().flat_map(|map| map.iter()).filter(|(key, _)| rhai::is_valid_identifier(key));
     let keys = keys.map(|(key, value)| Candidate::new(key.as_str(), summary(value)));
     Some(keys.chain(own::members(kind).map(|(name, doc)| Candidate::new(name, doc))).collect())
+}
+
+/// Returns what a module of a script, a class or an object has, and its classes. Runs nothing.
+fn members_of_object(object: &dyn Object) -> Option<Vec<Candidate>> {
+    let dicts = |object: &dyn Object| object.object_state().dicts;
+    let mut found = dicts(object);
+    if object.class_name() == "function" {
+        return None;
+    }
+    if let Some(Value::Object(class)) = object.class()
+        && let Some(Ok(Value::Tuple(order))) = class.own_attribute("__mro__")
+    {
+        for class in order.iter() {
+            if let Value::Object(class) = class {
+                found.extend(dicts(&**class));
+            }
+        }
+    }
+    let entries = found.iter().flat_map(|dict| dict.to_vec());
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (key, value) in entries {
+        if let Value::Str(name) = key
+            && !name.starts_with('_')
+            && !candidates.iter().any(|known| known.text == *name)
+        {
+            candidates.push(Candidate::new(&*name, value.type_name()));
+        }
+    }
+    Some(candidates)
 }
 
 /// Returns the class of a variable, without walking long lists.
