@@ -332,7 +332,7 @@ mod tests {
             (&[(Rhai, "fn f() { y = 1 } f()")], "name 'y' is not defined", Some("`let y = …` makes a new variable")),
             (&[(Rhai, "y == 1")], "name 'y' is not defined", None),
             (&[(Python, "math.pi")], "name 'math' is not defined", Some("`import math` first")),
-            (&[(Python, "eval(1)")], "eval is not supported at this prompt", None),
+            (&[(Python, "breakpoint()")], "breakpoint is not supported at this prompt", None),
             (&[(Rhai, "let weight = 1; wieght")], "name 'wieght' is not defined", Some("did you mean 'weight'?")),
             (&[(Rhai, "1 in 5")], "argument of type 'int' is not iterable", None),
             (&[(Rhai, "().foo()")], "'NoneType' object has no attribute 'foo'", None),
