@@ -283,3 +283,16 @@ fn what_a_module_and_an_object_have_is_completed() {
     assert_eq!(names("helpers.bu"), ["bump"]);
     assert_eq!(names("A.r"), ["run"]);
 }
+
+#[test]
+fn globals_leave_the_variables_of_rhai_alone() {
+    let mut session = Session::new(SessionOptions::default());
+    let mut text = |language, input: &str| session.eval(language, input).text;
+    text(Language::Rhai, "let x = 1; let f = || x;");
+    text(Language::Python, "g = globals(); g['n'] = 3");
+    assert_eq!(text(Language::Rhai, "x = 5; n = n + 1; f.call()"), "5\n");
+    assert_eq!(text(Language::Python, "x, n, g['n']"), "(5, 4, 4)\n");
+    text(Language::Python, "del g['n']");
+    assert_eq!(text(Language::Rhai, "x"), "5\n");
+    assert_eq!(text(Language::Python, "'n' in g"), "False\n");
+}

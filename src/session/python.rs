@@ -31,6 +31,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind};
 use value::Value;
+use value::equality::is;
 
 /// The Python part of a session.
 pub(super) struct Python {
@@ -258,6 +259,17 @@ impl Session {
     /// Takes the variables back, including Python's changes.
     fn take_variables(&mut self) {
         self.scope = self.python.scope.take();
+        let in_dict = self.python.machine.variables.borrow_mut().take_dict();
+        for (name, value) in in_dict {
+            let name = hidden_name(&name);
+            let held = self.scope.get(name).filter(|held| !is_foreign(held)).and_then(|held| to_value(held).ok());
+            match value {
+                // A closure of Rhai may share the variable.
+                Some(value) if held.is_some_and(|held| is(&held, &value)) => {}
+                Some(value) => drop(self.scope.set_or_push(name.to_owned(), from_python(value))),
+                None => drop(self.scope.remove::<Dynamic>(name)),
+            }
+        }
         self.take_changes();
     }
 

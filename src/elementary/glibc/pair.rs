@@ -43,8 +43,8 @@ fn exact_sum(a: f64, b: f64) -> Pair {
     Pair { high, low: (a - (high - of_b)) + (b - of_b) }
 }
 
-/// Returns a · b without an error, from halves of 26 bits: T. Dekker (1971). A fused step would be one instruction, and is a
-/// long function where there is none.
+/// Returns a · b without an error, from halves of 26 bits: T. Dekker (1971). A fused multiply-add would do it in one
+/// instruction, but WebAssembly lacks one, and emulating it is slow.
 fn exact_product(a: f64, b: f64) -> Pair {
     let halves = |x: f64| {
         let far = x * 134_217_729.0;

@@ -97,6 +97,11 @@ fn key_of_imported(machine: &Machine) -> Option<String> {
     machine.variables.borrow().dict().filter(|_| !machine.is_hidden).map(|dict| format!("*{:x}", dict.identity()))
 }
 
+/// Returns whether a machine has imported all names of a module of the program.
+pub(super) fn has_imported_all(machine: &Machine) -> bool {
+    key_of_imported(machine).and_then(|key| machine.state.flag(&key)).is_some()
+}
+
 /// `from module import *`: the module's public names replace variables, and are found before builtins.
 pub(super) fn import_all(machine: &Machine, module: &Value) -> Result<()> {
     if let Some(names) = machine.names_of_all(module)? {

@@ -196,7 +196,8 @@ pub enum Op {
     /// `function arguments… → result`. Operands: number of arguments, and the constant with the keywords of the last
     /// ones.
     Call(u32, u32),
-    /// Notes the names of the frame if the function below so many arguments asks for them: `locals()`.
+    /// Notes the frame's names if the function about to be called asks for them: `locals()`. The operand is the number of
+    /// arguments above it on the stack.
     Names(u32),
     /// Begins to record calls if the function on the stack shows where its arguments come from: `origin(x.sum())`.
     Record,

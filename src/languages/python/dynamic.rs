@@ -1,6 +1,7 @@
 //! Code that a script makes while it runs: `exec`, `eval` and `compile`, and the names that it sees: `globals`, `locals`,
 //! `vars` and `dir`.
 
+use super::builtins;
 use super::class::{Base, as_rc, instance_of};
 use super::compile::{Shows, Unit, compile};
 use super::exceptions;
@@ -196,9 +197,9 @@ impl Machine {
         frame.namespace = locals;
         self.shared()?.note_text(&text, &file, false);
         let done = target.run(&mut frame);
-        // Something that it defined may still run.
+        // Something that it defined may still run. What it imported with * is kept by the dictionary's address.
         let defines = |globals: &Dict| globals.borrow().iter().any(|(_, value)| matches!(value, Value::Object(_)));
-        if is_new && globals.as_ref().is_some_and(defines) {
+        if is_new && (globals.as_ref().is_some_and(defines) || builtins::has_imported_all(&target)) {
             self.shared()?.machines.borrow_mut().push(target.clone());
         }
         match done? {

@@ -123,20 +123,21 @@ impl Variables {
 
     /// Returns the changes since the last call. Deleted variables have no value.
     pub fn take_changes(&mut self) -> Vec<(Rc<str>, Option<Value>)> {
-        if let Some(dict) = self.dict.clone() {
-            return self.take_changes_of(&dict);
-        }
+        let dict = self.dict.clone();
         let changed = self.slots.iter_mut().filter(|variable| variable.has_changed);
         changed
             .map(|variable| {
                 variable.has_changed = false;
-                (variable.name.clone(), variable.value.clone())
+                let value = dict.as_ref().map_or_else(|| variable.value.clone(), |dict| dict.get_str(&variable.name));
+                (variable.name.clone(), value)
             })
             .collect()
     }
 
-    /// A script may have changed the dictionary in any way, so that all of it counts as changed.
-    fn take_changes_of(&mut self, dict: &Dict) -> Vec<(Rc<str>, Option<Value>)> {
+    /// Returns everything in the dictionary, and what was deleted: a script may have changed it in any way. Only right after
+    /// Python ran, since the owner does not copy its own changes in before.
+    pub fn take_dict(&mut self) -> Vec<(Rc<str>, Option<Value>)> {
+        let Some(dict) = self.dict.clone() else { return Vec::new() };
         for (key, _) in dict.to_vec() {
             if let Value::Str(name) = key {
                 self.slot(&name);

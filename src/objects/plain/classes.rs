@@ -136,7 +136,7 @@ fn isinstance(call: &mut Call) -> Result<Value> {
 /// Returns whether a value is an instance of a class, or of one of a tuple of classes.
 ///
 /// # Errors
-/// TypeError for classes that are none.
+/// TypeError if `classes` is not a class, a tuple of classes or a union.
 pub fn is_instance_of(value: &Value, classes: &Value) -> Result<bool> {
     instance_of(value, classes, Some(("__instancecheck__", value)))
 }
@@ -144,7 +144,7 @@ pub fn is_instance_of(value: &Value, classes: &Value) -> Result<bool> {
 /// The same, without asking metaclasses.
 ///
 /// # Errors
-/// TypeError for classes that are none.
+/// TypeError if `classes` is not a class, a tuple of classes or a union.
 pub fn is_instance_plainly(value: &Value, classes: &Value) -> Result<bool> {
     instance_of(value, classes, None)
 }
