@@ -19,6 +19,7 @@ mod growth;
 mod hostile;
 mod languages;
 mod layout;
+mod library;
 mod mistakes;
 mod modules;
 mod numpy_hostile;

@@ -12,12 +12,22 @@ export const FIRST = new Set([
   'index.html', 'icon.svg', 'style.css', 'main.js', 'begin.js', 'fetch.js', 'unpack.wasm', 'tensorsh.wasm.lzma', 'worker.js', 'sw.js',
 ]);
 
-/** The parts of the program, by their names: functions of PyTorch and NumPy that are written in Python. */
+/** The modules of Python's library, by the paths of their files. The build of the program writes them. */
+function library() {
+  const folder = fileURLToPath(new URL('../../target/web/library', import.meta.url));
+  const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.py')).sort();
+  return names.map((name) => [`library/${name}`, readFileSync(join(folder, name))]);
+}
+
+/**
+ * The parts of the program, by their names: functions of PyTorch and NumPy that are written in Python, and the modules of
+ * Python's library.
+ */
 export function parts() {
   const sources = (room) => {
     const folder = join(SOURCES, room, 'python');
     const names = readdirSync(folder).filter((name) => name.endsWith('.py')).sort();
     return names.map((name) => [`${room}/${name}`, readFileSync(join(folder, name))]);
   };
-  return new Map(['torch', 'numpy'].flatMap(sources));
+  return new Map([...['torch', 'numpy'].flatMap(sources), ...library()]);
 }

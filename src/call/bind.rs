@@ -175,6 +175,8 @@ fn attempt(
             }
             continue;
         };
+        let held = value.underlying().filter(|_| !matches!(param.kind, Kind::Any | Kind::Object | Kind::Sequence));
+        let value = held.as_ref().unwrap_or(value);
         if is_of_kind(param.kind, value) {
             bound.push(value.clone());
         } else if matches!(value, Value::None) && param.nullable {

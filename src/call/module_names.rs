@@ -7,6 +7,11 @@ pub const MODULES: &[&str] = &[
     "py",
     "__future__",
     "_C",
+    "_posix",
+    "_random",
+    "_sre",
+    "_struct",
+    "_weakref",
     "accelerator",
     "array",
     "autograd",
@@ -91,44 +96,13 @@ pub fn is_keyword(word: &str) -> bool {
 
 /// Names that CPython's and PyTorch's modules have and ours lack. They are refused as unsupported instead of misspelt.
 const ABSENT: &[(&str, &str)] = &[
-    (
-        "py",
-        "BaseExceptionGroup BrokenPipeError BytesWarning ChildProcessError ConnectionAbortedError ConnectionRefusedError \
-         ConnectionResetError EncodingWarning ExceptionGroup ImportWarning PendingDeprecationWarning ProcessLookupError \
-         ResourceWarning SyntaxWarning TabError UnicodeTranslateError UnicodeWarning __build_class__ aiter anext \
-         breakpoint copyright credits help license",
-    ),
+    ("py", "BaseExceptionGroup ExceptionGroup __build_class__ aiter anext breakpoint copyright credits help license"),
     ("torch", "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d quasirandom"),
     ("array", "ArrayType typecodes"),
     ("autograd", "forward_ad"),
-    ("collections", "ChainMap Counter UserDict UserList UserString abc defaultdict deque"),
-    ("copy", "Error error"),
-    (
-        "functools",
-        "GenericAlias WRAPPER_ASSIGNMENTS WRAPPER_UPDATES cached_property partialmethod singledispatch \
-         singledispatchmethod total_ordering",
-    ),
-    (
-        "io",
-        "BlockingIOError BufferedIOBase BufferedRWPair BufferedRandom BufferedReader BufferedWriter DEFAULT_BUFFER_SIZE \
-         FileIO IOBase IncrementalNewlineDecoder RawIOBase SEEK_CUR SEEK_END SEEK_SET StringIO TextIOBase TextIOWrapper \
-         UnsupportedOperation open open_code text_encoding",
-    ),
     ("nn.functional", "affine_grid grid_sample"),
     ("utils", "swap_tensors"),
-    ("math", "acosh asinh atanh dist erf erfc gamma lgamma"),
-    (
-        "operator",
-        "abs and_ attrgetter call concat contains countOf delitem ge getitem iadd iand iconcat ifloordiv ilshift imatmul \
-         imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le length_hint lshift \
-         methodcaller ne neg not_ or_ pos rshift setitem truth xor",
-    ),
-    (
-        "time",
-        "altzone asctime clock_getres clock_gettime clock_gettime_ns ctime daylight get_clock_info gmtime localtime mktime \
-         monotonic monotonic_ns perf_counter_ns process_time process_time_ns strftime strptime struct_time thread_time \
-         thread_time_ns time_ns timezone tzname tzset",
-    ),
+    ("math", "gamma lgamma"),
 ];
 
 /// Returns whether the module of CPython or PyTorch has a name that ours lacks.

@@ -53,12 +53,29 @@ pub type Live = Box<dyn FnMut(Said)>;
 pub enum Import<'a> {
     /// By its path.
     Module(&'a str),
+    /// What the library's text of a builtin module has under a name, `NotImplemented` if that is nothing.
+    Member(&'static str, &'a str),
+    /// No module: the call that runs at this depth, for `sys._getframe`.
+    Frame(i64),
     /// Once more, for `importlib.reload`.
     Again(&'a Value),
 }
 
+/// A call of a function of a script.
+pub struct Running {
+    /// The address of the machine that runs it.
+    pub machine: usize,
+    /// The code, whose type is unknown here.
+    pub code: Rc<dyn Any>,
+    /// The instruction that it has come to.
+    pub next: usize,
+}
+
 /// Imports the modules of a script.
 pub type Importer = dyn Fn(Import) -> Result<Value>;
+
+/// Finds an attribute that the language of a session gives to all values.
+pub type SpecialAttribute = dyn Fn(&Value, &str) -> Result<Option<Value>>;
 
 /// Creates an object of a class that only the script can create, such as an exception. Returns `None` for any other
 /// class.
@@ -121,6 +138,12 @@ pub struct State {
     live: RefCell<Option<Live>>,
     /// Attributes that scripts set on modules, by path: `backends.cudnn.benchmark`.
     pub flags: RefCell<Rc<BTreeMap<String, Value>>>,
+    /// Whether an attribute is looked up that may be missing, by `hasattr` or `getattr` with a default.
+    pub is_probing: Cell<bool>,
+    /// The calls that run now, innermost last.
+    pub call_stack: RefCell<Vec<Running>>,
+    /// The exceptions that `except` clauses handle now, innermost last.
+    pub handling: RefCell<Vec<Value>>,
     /// Attributes that scripts set on tensors and storages.
     pub extras: Extras,
     /// Lists the variables that have memory, as the running language sees them.
@@ -130,6 +153,7 @@ pub struct State {
     /// The width of pictures in columns.
     pub width: Cell<usize>,
     /// Creates objects of classes that only the script knows.
+    pub special_attribute: RefCell<Option<Rc<SpecialAttribute>>>,
     pub maker: RefCell<Option<Rc<Maker>>>,
     /// Compiles the sources in Python that rows run.
     pub embedded: RefCell<Option<Rc<Loader>>>,
@@ -185,7 +209,11 @@ impl State {
             printed: RefCell::new(String::new()),
             live: RefCell::new(live),
             flags: RefCell::default(),
+            is_probing: Cell::new(false),
+            call_stack: RefCell::default(),
+            handling: RefCell::default(),
             extras: Extras::default(),
+            special_attribute: RefCell::default(),
             maker: RefCell::default(),
             embedded: RefCell::default(),
             importer: RefCell::default(),

@@ -28,6 +28,10 @@ pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
         }
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
     });
+    // Nobody misspells a special name, and a lookup with a default shows no error.
+    if name.starts_with("__") || state.is_probing.get() {
+        return error;
+    }
     let near = || nearest(name, (state.registry.methods.names)(value.type_name()));
     with_suggestion(error, suggestion(state.registry, receiver_of(value), name).or_else(near))
 }

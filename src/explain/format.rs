@@ -18,7 +18,9 @@ use tensor::{DType, Result, Scalar, Tensor, bail};
 use value::Value;
 
 pub(crate) use number::{complex_repr, float_repr};
-pub use repr::{is_printable, str_repr};
+pub use repr::is_printable;
+#[cfg(test)]
+use repr::str_repr;
 
 /// The settings of `torch.set_printoptions`; the defaults are PyTorch's. See
 /// <https://pytorch.org/docs/2.7/generated/torch.set_printoptions.html>.

@@ -22,36 +22,52 @@ pub struct NativeFunction {
     run: Rc<Native>,
     /// The decorated function, which gives this one its name.
     wrapped: Option<Value>,
+    /// The object whose method it is.
+    this: Option<Value>,
 }
 
 impl NativeFunction {
     /// Wraps a closure as a callable value.
     pub fn value(name: &str, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
-        Value::Object(Rc::new(NativeFunction { name: name.into(), run: Rc::new(run), wrapped: None }))
+        Value::Object(Rc::new(NativeFunction { name: name.into(), run: Rc::new(run), wrapped: None, this: None }))
+    }
+
+    /// Wraps a closure as a method of an object.
+    pub fn method(name: &str, this: &Value, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
+        let this = Some(this.clone());
+        Value::Object(Rc::new(NativeFunction { name: name.into(), run: Rc::new(run), wrapped: None, this }))
     }
 
     /// Wraps a closure that decorates `wrapped` and takes over its name.
     pub fn around(wrapped: &Value, run: impl Fn(Vec<Value>, Keywords) -> Result<Value> + 'static) -> Value {
         let name = name_of(wrapped).unwrap_or_else(|| "wrapper".into());
-        Value::Object(Rc::new(NativeFunction { name, run: Rc::new(run), wrapped: Some(wrapped.clone()) }))
+        Value::Object(Rc::new(NativeFunction { name, run: Rc::new(run), wrapped: Some(wrapped.clone()), this: None }))
     }
 }
 
 impl Object for NativeFunction {
     fn class_name(&self) -> &'static str {
-        "function"
+        if self.wrapped.is_some() { "function" } else { "builtin_function_or_method" }
     }
     fn repr(&self) -> String {
-        format!("<function {} at {:#x}>", self.name, std::ptr::from_ref(self).cast::<()>() as usize)
+        let address = std::ptr::from_ref(self).cast::<()>() as usize;
+        match (&self.wrapped, &self.this) {
+            (Some(_), _) => format!("<function {} at {address:#x}>", self.name),
+            (None, Some(this)) => format!("<built-in method {} of {} object>", self.name, this.type_name()),
+            (None, None) => format!("<built-in function {}>", self.name),
+        }
     }
     fn attribute(&self, name: &str) -> Option<Value> {
         match (name, &self.wrapped) {
             ("__name__" | "__qualname__", _) => Some(Value::Str(self.name.clone().into())),
+            ("__self__", _) => self.this.clone(),
             ("__wrapped__", Some(wrapped)) => Some(wrapped.clone()),
-            ("__doc__" | "__module__", Some(Value::Object(wrapped))) => match wrapped.own_attribute(name) {
-                Some(found) => found.ok(),
-                None => wrapped.attribute(name),
-            },
+            ("__doc__" | "__module__" | "__code__" | "__annotations__", Some(Value::Object(wrapped))) => {
+                match wrapped.own_attribute(name) {
+                    Some(found) => found.ok(),
+                    None => wrapped.attribute(name),
+                }
+            }
             ("__doc__", _) => Some(Value::None),
             _ => None,
         }

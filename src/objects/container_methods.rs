@@ -42,6 +42,15 @@ fn class_of(value: &Value) -> Option<&'static str> {
 
 /// `receiver.name(*args, **keywords)`. Returns `None` if the value or class has no such method here.
 pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keywords: &Keywords) -> Option<Result<Value>> {
+    let plain;
+    let args = match receiver {
+        // A text's methods keep none of their arguments, and read texts.
+        Value::Str(_) if !name.starts_with("format") && name != "__mod__" && args.iter().any(is_derived) => {
+            plain = args.iter().map(|arg| arg.underlying().unwrap_or_else(|| arg.clone())).collect::<Vec<_>>();
+            plain.as_slice()
+        }
+        _ => args,
+    };
     let given = Given { state, args, keywords };
     let found = match receiver {
         Value::Str(text) => run(&[text::METHODS], "str", text, name, &given),
@@ -78,6 +87,11 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
     };
     let class = class_of(receiver)?;
     found.or_else(|| class_method(class, name, &given)).or_else(|| special(class, receiver, name, &given))
+}
+
+/// Returns whether a value's class derives from one of Python's own.
+fn is_derived(value: &Value) -> bool {
+    value.underlying().is_some()
 }
 
 /// Finds a special method of a value whose class has no table.
@@ -175,6 +189,8 @@ fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Val
             false => format!("unbound method {class}.{name}() needs an argument"),
         })));
     };
+    let held = this.underlying();
+    let this = held.as_ref().unwrap_or(this);
     let is_it = class_of(this).is_some_and(|own| own == class || (own, class) == ("collections.OrderedDict", "dict"));
     let done = if is_it { call(given.state, this, name, args, given.keywords) } else { None };
     Some(done.unwrap_or_else(|| {
@@ -231,6 +247,20 @@ fn class_table(class: &str) -> Table<str> {
     }
 }
 
+/// Returns the names of all that a builtin class has: its methods and special methods.
+pub fn members_of(class: &str) -> Vec<&'static str> {
+    let special = if class == "torch.Tensor" { "Tensor" } else { class };
+    let known = CLASSES.contains(&class) || special == "Tensor";
+    let mut names = names(class);
+    names.extend(special_methods::names().filter(|name| known && special_methods::find(special, name).is_some()));
+    names
+}
+
+/// Returns whether a builtin class has a class method of this name.
+pub fn is_of_class(class: &str, name: &str) -> bool {
+    class_table(class).iter().any(|method| method.name == name)
+}
+
 /// Returns the methods of a class; empty if it has no table.
 pub fn methods(class: &str) -> Vec<Known> {
     let mut methods = Vec::new();
@@ -283,7 +313,7 @@ pub fn method(receiver: &Value, name: &str) -> Option<Value> {
 }
 
 /// Returns the name of a class's method as a static string; `None` if the class has no such method.
-fn name_in(class: &str, name: &str) -> Option<&'static str> {
+pub fn name_in(class: &str, name: &str) -> Option<&'static str> {
     let special = || CLASSES.contains(&class).then(|| special_methods::find(class, name)).flatten();
     let mut found = None;
     each_method(class, &mut |method| {

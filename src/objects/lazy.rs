@@ -149,7 +149,7 @@ fn class_of_iterator(value: &Value) -> &'static str {
 ///
 /// # Errors
 /// TypeError if the value is not iterable.
-pub(crate) fn iterator_of(state: &State, value: &Value) -> Result<Value> {
+pub fn iterator_of(state: &State, value: &Value) -> Result<Value> {
     Ok(match iterate(state, value)? {
         Iter::Object(iterator) => Value::Object(iterator),
         items => Lazy::over(class_of_iterator(value), items),

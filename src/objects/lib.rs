@@ -36,7 +36,6 @@ pub const TABLES: &[(&str, &[Row])] = &[
     ("buffers", strings::byte_streams::ROWS),
     ("Python", plain::classes::ROWS),
     ("Python", lazy::ROWS),
-    ("Python", plain::named_tuples::ROWS),
     ("Python", plain::numbers::ROWS),
     ("Python", python::ROWS),
     ("Python", sequences::ROWS),

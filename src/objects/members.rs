@@ -3,28 +3,44 @@
 use crate::calling;
 use crate::legacy_classes::{class_attribute, class_of_dtype};
 use crate::modules;
-use crate::plain::named_tuples;
 use call::bind::Bound;
 use call::dispatch::invoke;
 use call::extras::Extras;
 use call::registry::{Attributes, of_class};
+use call::state::Import;
 use call::{Call, Function, Kind, LIBRARY, Receiver, State, suggest};
 use std::rc::Rc;
 use tensor::bail;
 use tensor::{Error, Result};
-use value::{Method, Value};
+use value::equality::NotImplemented;
+use value::{Method, Object, Value};
 
 /// `value.name`.
 ///
 /// # Errors
 /// AttributeError in Python's words.
 pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
+    let found = own_attribute(state, value, name);
+    if found.is_ok() || !name.starts_with("__") {
+        return found;
+    }
+    let special = state.special_attribute.borrow().clone();
+    match special {
+        Some(special) => special(value, name)?.map_or(found, Ok),
+        None => found,
+    }
+}
+
+fn own_attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
     let missing = || suggest::no_attribute(state, value, name);
     let method = state.registry.methods.find;
     match value {
         Value::Module(module) => match of_module(state, module, name) {
             Some(member) => Ok(member),
-            None => (state.registry.outside.member)(state, module, name)?.ok_or_else(missing),
+            None => match (state.registry.outside.member)(state, module, name)? {
+                Some(member) => Ok(member),
+                None => in_library(state, module, name)?.ok_or_else(missing),
+            },
         },
         Value::Object(object) if let Some(found) = object.own_attribute(name) => found,
         Value::Object(object) if object.is_array() => {
@@ -33,13 +49,14 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             let of = || Some(Value::Method(Rc::new(Method { of: value.clone(), name: family?.name })));
             of().or_else(|| method(value, name)).ok_or_else(missing)
         }
-        Value::Object(object) => object.attribute(name).or_else(|| method(value, name)).ok_or_else(missing),
+        Value::Object(object) => object
+            .attribute(name)
+            .or_else(|| method(value, name))
+            .or_else(|| method_of_file(state, object, name).map(|name| bound(value, name)))
+            .ok_or_else(missing),
         Value::NamedTuple(tuple) => {
             let field = tuple.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone());
-            field
-                .or_else(|| named_tuples::attribute(state, tuple, name))
-                .or_else(|| method(value, name))
-                .ok_or_else(missing)
+            field.or_else(|| method(value, name)).ok_or_else(missing)
         }
         Value::Slice(slice) => match name {
             "start" => Ok(slice.start.clone()),
@@ -85,6 +102,42 @@ pub fn attribute(state: &State, value: &Value, name: &str) -> Result<Value> {
             state.registry.find(name, Receiver::Module(class)).ok_or_else(missing)?;
             Ok(Value::Function(format!("{class}.{name}").into()))
         }
+    }
+}
+
+/// Returns the name of a method of files, whose rows stand for all rarer objects.
+fn method_of_file(state: &State, object: &Rc<dyn Object>, name: &str) -> Option<&'static str> {
+    if !["_io.", "tempfile."].iter().any(|module| object.class_name().starts_with(module)) {
+        return None;
+    }
+    let family = state.registry.family(name)?;
+    family.find(Receiver::Class(Kind::Object)).map(|_| family.name)
+}
+
+fn bound(value: &Value, name: &'static str) -> Value {
+    Value::Method(Rc::new(Method { of: value.clone(), name }))
+}
+
+/// Returns what the library's text of a module has, in Python.
+fn in_library(state: &State, module: &'static str, name: &str) -> Result<Option<Value>> {
+    let of_all = [
+        "__all__",
+        "__class__",
+        "__dict__",
+        "__file__",
+        "__loader__",
+        "__name__",
+        "__package__",
+        "__path__",
+        "__spec__",
+    ];
+    if !LIBRARY.contains(&module) || of_all.contains(&name) {
+        return Ok(None);
+    }
+    let importer = state.importer.borrow().clone();
+    match importer.map(|importer| importer(Import::Member(module, name))).transpose()? {
+        Some(Value::Object(absent)) if absent.as_any().is::<NotImplemented>() => Ok(None),
+        found => Ok(found),
     }
 }
 
@@ -219,13 +272,6 @@ pub fn delete_attribute(state: &State, target: &Value, name: &str) -> Result<()>
 
 /// The error for a read-only attribute. Python words it differently for properties and for attributes defined in C.
 fn fixed(state: &State, target: &Value, name: &str, lacks: &str) -> Error {
-    if let Value::NamedTuple(tuple) = target
-        && tuple.class.is_some()
-        && tuple.fields.iter().any(|(field, _)| *field == name)
-    {
-        let change = if lacks == "setter" { "set" } else { "delete" };
-        return Error::attribute(format!("can't {change} attribute"));
-    }
     let row = Kind::of(target).and_then(|kind| state.registry.attribute(name, kind)).map(|function| function.row);
     match row.and_then(|row| row.python).and_then(|path| path.split_once('.')) {
         Some(("StorageBase", _)) => {

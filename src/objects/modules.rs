@@ -48,6 +48,31 @@ pub(crate) fn check_flag(state: &State, module: &'static str, name: &str, value:
     }
 }
 
+/// Python's own classes.
+pub const CLASSES: [&str; 21] = [
+    "float",
+    "int",
+    "bool",
+    "complex",
+    "str",
+    "list",
+    "tuple",
+    "dict",
+    "bytes",
+    "bytearray",
+    "memoryview",
+    "range",
+    "slice",
+    "type",
+    "object",
+    "set",
+    "frozenset",
+    "property",
+    "classmethod",
+    "staticmethod",
+    "super",
+];
+
 /// Returns a member of `builtins` that is not a function.
 fn builtin(name: &str) -> Option<Value> {
     module_value("py", name).or_else(|| crate::plain::exceptions::builtin(name).map(Value::Type))
@@ -69,7 +94,7 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
                 ("releaselevel", Value::str("final")),
                 ("serial", serial),
             ];
-            Value::NamedTuple(Rc::new(NamedTuple { type_name: "sys.version_info", fields, class: None }))
+            Value::NamedTuple(Rc::new(NamedTuple { type_name: "sys.version_info", fields }))
         }
         ("sys", "maxsize") => Value::Int(i64::MAX),
         ("sys", "platform") => Value::str(System::NAME),
@@ -128,31 +153,11 @@ pub fn module_value(module: &'static str, name: &str) -> Option<Value> {
         (parent, module) if parent != "py" && call::submodule(parent, module).is_some() => {
             Value::Module(call::submodule(parent, module)?)
         }
-        ("py", class) => Value::Type(
-            [
-                "float",
-                "int",
-                "bool",
-                "complex",
-                "str",
-                "list",
-                "tuple",
-                "dict",
-                "bytes",
-                "bytearray",
-                "range",
-                "slice",
-                "type",
-                "object",
-                "set",
-                "frozenset",
-            ]
-            .into_iter()
-            .find(|c| *c == class)?,
-        ),
+        ("py", class) => Value::Type(CLASSES.into_iter().find(|known| *known == class)?),
         ("linalg" | "_C", error) => {
             Value::Type(crate::plain::exceptions::class(error).filter(|class| class.ends_with("._LinAlgError"))?)
         }
+        ("io", "UnsupportedOperation") => Value::Type("io.UnsupportedOperation"),
         ("array", "array") => Value::Type("array.array"),
         ("safetensors", "SafetensorError") => Value::Type(crate::plain::exceptions::class(name)?),
         ("safetensors", "__version__") => Value::str("0.8.0"),

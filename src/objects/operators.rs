@@ -126,6 +126,12 @@ pub fn binary(state: &State, operator: &Operator, a: &Value, b: &Value) -> Resul
     if let Some(answer) = special(operator.symbol, a, b) {
         return answer;
     }
+    // The values of objects whose classes derive from Python's own, which have no such method themselves.
+    let held = |value: &Value| value.underlying().filter(|held| !matches!(held, Value::Object(_)));
+    let (own, others) = (held(a), held(b));
+    if own.is_some() || others.is_some() {
+        return binary(state, operator, own.as_ref().unwrap_or(a), others.as_ref().unwrap_or(b));
+    }
     // `@` takes tensors only.
     let matrices = operator.symbol == "@";
     match (a, b) {

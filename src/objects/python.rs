@@ -78,9 +78,12 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     function(
         "py.getattr(any object, str name, any[] default) -> any",
-        |c| match (get_attribute(c), c.value(2).sequence().unwrap_or_default().first()) {
-            (Err(error), Some(default)) if error.kind == ErrorKind::AttributeError => Ok(default.clone()),
-            (found, _) => found,
+        |c| match c.value(2).sequence().unwrap_or_default().first() {
+            None => get_attribute(c),
+            Some(default) => match probed(c) {
+                Err(error) if error.kind == ErrorKind::AttributeError => Ok(default.clone()),
+                found => found,
+            },
         },
         "Returns an attribute by its name.",
     ),
@@ -88,7 +91,7 @@ pub(crate) const ROWS: &[Row] = &[
     function("py.delattr(any object, str name) -> None", delete_attribute, "Deletes an attribute by its name."),
     function(
         "py.hasattr(any object, str name) -> bool",
-        |c| match get_attribute(c) {
+        |c| match probed(c) {
             Err(error) if error.kind != ErrorKind::AttributeError => Err(error),
             found => Ok(Value::Bool(found.is_ok())),
         },
@@ -119,6 +122,25 @@ pub(crate) const ROWS: &[Row] = &[
             }
         },
         "Raises SystemExit, which ends a script.",
+    ),
+    function(
+        "sys.exc_info() -> any",
+        |c| {
+            let handled = c.state.handling.borrow().last().cloned();
+            let Some(exception @ Value::Object(_)) = handled else { return Ok(Value::tuple(vec![Value::None; 3])) };
+            let traceback = members::attribute(c.state, &exception, "__traceback__")?;
+            Ok(Value::tuple([class_value(&exception), exception, traceback]))
+        },
+        "Returns the class, the exception and the traceback that an except clause handles.",
+    ),
+    function(
+        "sys._getframe(int depth=0) -> any",
+        |c| {
+            let importer = c.state.importer.borrow().clone();
+            importer
+                .map_or_else(|| bail!(ValueError, "call stack is not deep enough"), |ask| ask(Import::Frame(c.int(0)?)))
+        },
+        "Returns a call that runs now.",
     ),
     function("copy.copy(any x) -> any", duplicate, "Copies a value; a tensor's copy shares elements.").python("copy"),
     function("copy.deepcopy(any x) -> any", duplicate, "Copies a value into memory of its own.").python("deepcopy"),
@@ -197,6 +219,14 @@ fn set_attribute(call: &mut Call) -> Result<Value> {
 fn delete_attribute(call: &mut Call) -> Result<Value> {
     let name = call.str(1)?.to_string();
     members::delete_attribute(call.state, &call.value(0), &name).map(|()| Value::None)
+}
+
+/// Looks up an attribute that may be missing.
+fn probed(call: &mut Call) -> Result<Value> {
+    let before = call.state.is_probing.replace(true);
+    let found = get_attribute(call);
+    call.state.is_probing.set(before);
+    found
 }
 
 fn get_attribute(call: &mut Call) -> Result<Value> {
@@ -409,6 +439,21 @@ fn of_class(value: &Value, object: &Rc<dyn Object>, how: &Copying, made: &mut Ha
     if let Some(address) = value.address().filter(|_| how.deep) {
         made.insert(address, copy.clone());
     }
+    if how.deep
+        && let Some(held) = copy.underlying()
+    {
+        match (&held, object.underlying()) {
+            (Value::List(new), Some(Value::List(old))) => {
+                new.replace(old.to_vec().iter().map(|item| copied(item, how, made)).collect::<Result<_>>()?)?;
+            }
+            (Value::Dict(new), Some(Value::Dict(old))) => {
+                for (key, value) in old.to_vec() {
+                    new.insert(key, copied(&value, how, made)?)?;
+                }
+            }
+            _ => {}
+        }
+    }
     let state = object.special("__getstate__", &[]).transpose()?;
     let state = match state {
         Some(state) if how.deep => Some(copied(&state, how, made)?),
@@ -436,7 +481,6 @@ fn of_class(value: &Value, object: &Rc<dyn Object>, how: &Copying, made: &mut Ha
 fn class_value(value: &Value) -> Value {
     let written = match value {
         Value::Object(object) => object.class(),
-        Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
         _ => None,
     };
     written.unwrap_or_else(|| Value::Type(crate::plain::classes::class_name(value)))

@@ -4,6 +4,7 @@
 use crate::calling::call_plain;
 use crate::iterate::{Iter, is_not_iterable, items_of as items, iterate};
 use crate::operators;
+use crate::plain::long_ranges;
 use crate::plain::slices::as_index;
 use crate::plain::sorting::sorted_items;
 use call::{Call, Row, State, function};
@@ -158,12 +159,12 @@ fn set(call: &Call) -> Result<Set> {
 }
 
 fn range(call: &mut Call) -> Result<Value> {
-    let number = |value: &Value| match value {
-        Value::BigInt(_) => bail!(NotImplementedError, "ranges beyond 64 bits are not supported at this prompt"),
-        _ => as_index(value)?.ok_or_else(|| no_integer(value)),
-    };
-    let bounds = call.value(0).sequence().unwrap_or_default();
-    Ok(Value::Range(match bounds.iter().map(number).collect::<Result<Vec<i64>>>()?.as_slice() {
+    let given = call.value(0).sequence().unwrap_or_default();
+    if given.iter().any(|value| matches!(value, Value::BigInt(_))) {
+        return long_ranges::range(&given);
+    }
+    let number = |value: &Value| as_index(value)?.ok_or_else(|| no_integer(value));
+    Ok(Value::Range(match given.iter().map(number).collect::<Result<Vec<i64>>>()?.as_slice() {
         [stop] => Range { start: 0, stop: *stop, step: 1 },
         [start, stop] => Range { start: *start, stop: *stop, step: 1 },
         [_, _, 0, ..] => bail!(ValueError, "range() arg 3 must not be zero"),

@@ -129,11 +129,19 @@ const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
     ("__ceil__", &["int", "float"], "math.ceil", 0),
 ];
 
+/// Returns the names of all special methods that some class has.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let functions = FUNCTIONS.iter().map(|(name, ..)| *name);
+    let operators = SPECIAL.iter().flat_map(|(_, ours, theirs)| [*ours, *theirs]);
+    functions.chain(operators).chain(IN_PLACE.iter().map(|(_, name)| *name))
+}
+
 /// Finds a special method of a class by its name.
 pub(crate) fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     if !name.starts_with("__") {
         return None;
     }
+    let class = if class == "collections.OrderedDict" { "dict" } else { class };
     function(class, name).or_else(|| operator(class, name))
 }
 

@@ -3,7 +3,7 @@
 pub mod buffers;
 pub mod byte_streams;
 pub mod bytes;
-pub(crate) mod characters;
+pub mod characters;
 pub(crate) mod codecs;
 pub mod percent;
 pub mod text;

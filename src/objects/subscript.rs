@@ -37,7 +37,7 @@ pub fn item(state: &State, value: &Value, index: &Value) -> Result<Value> {
         Value::Str(text) => text_item(text, index),
         Value::Buffer(buffer) => buffer_item(buffer, index),
         Value::Object(object) if let Some(item) = object.item(state, index) => item,
-        Value::Type(class) if let Some(form) = type_forms::parametrised(class, index) => Ok(form),
+        Value::Type(class) if let Some(form) = type_forms::parametrised(state, class, index) => Ok(form),
         Value::Type(class) => {
             bail!(TypeError, "type '{}' is not subscriptable", class.rsplit('.').next().unwrap_or(class))
         }

@@ -305,7 +305,7 @@ fn members_of_own(value: &Dynamic) -> Option<Vec<Candidate>> {
 fn members_of_object(object: &dyn Object) -> Option<Vec<Candidate>> {
     let dicts = |object: &dyn Object| object.object_state().dicts;
     let mut found = dicts(object);
-    if object.class_name() == "function" {
+    if matches!(object.class_name(), "function" | "builtin_function_or_method") {
         return None;
     }
     if let Some(Value::Object(class)) = object.class()

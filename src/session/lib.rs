@@ -236,7 +236,11 @@ impl Session {
     pub fn run_script(&mut self, language: Language, source: &str, file: Option<&Path>) -> Outcome {
         self.import_beside(file);
         self.guarded(|session| match language {
-            Language::Python => session.eval_python(source, Shows::Nothing),
+            Language::Python => {
+                let done = session.eval_python(source, Shows::Nothing);
+                session.python.machine.run_exit_functions();
+                done
+            }
             Language::Rhai => session.eval_rhai(source, false, file.is_none()),
         })
     }

@@ -45,7 +45,9 @@ impl Part {
         Part { bytes }
     }
 
-    fn bytes(&self) -> io::Result<&'static [u8]> {
+    /// # Errors
+    /// None: the program has the bytes.
+    pub fn bytes(&self) -> io::Result<&'static [u8]> {
         Ok(self.bytes)
     }
 }
@@ -57,7 +59,9 @@ impl Part {
         Part { name }
     }
 
-    fn bytes(&self) -> io::Result<&'static [u8]> {
+    /// # Errors
+    /// NotFound if the page cannot reach its site; a later call tries again.
+    pub fn bytes(&self) -> io::Result<&'static [u8]> {
         web::fetched(self.name)
     }
 }
@@ -216,6 +220,44 @@ pub trait Files {
     /// Returns whether a page of a mapping was lost since the last call, because its file was truncated. The page then
     /// has zeros.
     fn lost_page() -> bool;
+}
+
+/// What the system says of a file or folder, in the fields of `os.stat_result`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Status {
+    /// The kind, and the permissions, as in `st_mode`.
+    pub mode: u32,
+    pub inode: u64,
+    pub device: u64,
+    pub links: u64,
+    pub owner: u32,
+    pub group: u32,
+    pub size: u64,
+    /// The times of the last access, change of contents and change of status, in nanoseconds since 1970.
+    pub times: [i64; 3],
+}
+
+/// Folders, links and what else `os` asks of a system.
+pub trait Folders {
+    /// Returns what is known of a path, or of the link that it is.
+    ///
+    /// # Errors
+    /// The system's errors, as for all functions below.
+    fn status(path: &Path, of_link: bool) -> io::Result<Status>;
+    fn create_folder(path: &Path, mode: u32) -> io::Result<()>;
+    /// Removes an empty folder.
+    fn remove_folder(path: &Path) -> io::Result<()>;
+    /// Renames a file or a folder; an old file of the new name is replaced.
+    fn rename(from: &Path, to: &Path) -> io::Result<()>;
+    fn read_link(path: &Path) -> io::Result<PathBuf>;
+    fn link(target: &Path, path: &Path) -> io::Result<()>;
+    fn set_mode(path: &Path, mode: u32) -> io::Result<()>;
+    /// Sets the times of the last access and change, in nanoseconds since 1970.
+    fn set_times(path: &Path, accessed: u64, changed: u64) -> io::Result<()>;
+    /// Makes a folder the one that relative paths refer to.
+    fn enter(path: &Path) -> io::Result<()>;
+    fn environment() -> Vec<(String, String)>;
+    fn process() -> u32;
 }
 
 /// Returns the system's text for an error, and its number if it has one. For systems without texts and numbers, the

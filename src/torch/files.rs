@@ -6,7 +6,7 @@ use call::state::State;
 use call::{Call, Row, function};
 use files::{self, Input, Loading, Location, Options, SaveOptions, Source};
 use objects::operators;
-use objects::strings::byte_streams::ByteStream;
+use objects::strings::byte_streams::{ByteStream, path_of};
 use std::any::Any;
 use std::cell::Cell;
 use std::io::Cursor;
@@ -191,7 +191,7 @@ fn save(call: &mut Call) -> Result<Value> {
     }
     let attributes = attributes(call.state);
     let options = SaveOptions { skip_data: call.state.skip_data.get(), attributes: Some(&attributes) };
-    match call.value(1) {
+    match file_given(call.value(1))? {
         Value::Str(path) => files::save(&call.value(0), &path, &options)?,
         Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {
             Some(stream) => {
@@ -204,6 +204,14 @@ fn save(call: &mut Call) -> Result<Value> {
         _ => return Err(no_file()),
     }
     Ok(Value::None)
+}
+
+/// Returns the path of an object with `__fspath__`, and any other value as it is.
+fn file_given(file: Value) -> Result<Value> {
+    match &file {
+        Value::Object(object) if object.has_special("__fspath__") => path_of(&file).map(Value::str),
+        _ => Ok(file),
+    }
 }
 
 fn no_file() -> Error {
@@ -236,7 +244,7 @@ fn load(call: &mut Call) -> Result<Value> {
     let mapped = matches!(call.value(4), Value::Bool(true));
     let (attach, skip_data) = (attach(state), state.skip_data.get());
     let options = Options { location, mapped, skip_data, with_arrays: false, attach: Some(&attach), say: None };
-    match call.value(0) {
+    match file_given(call.value(0))? {
         Value::Str(path) => files::load(&Source::open(&path)?, &options),
         other => match &other {
             Value::Object(object) => match object.as_any().downcast_ref::<ByteStream>() {

@@ -14,6 +14,7 @@ mod functools;
 pub mod help;
 mod itertools;
 mod modules;
+mod native;
 #[cfg(test)]
 mod plain_tests;
 pub mod reference;
@@ -27,6 +28,11 @@ const TABLES: &[&[Row]] = &[
     functools::ROWS,
     itertools::ROWS,
     modules::ROWS,
+    native::posix::ROWS,
+    native::random::ROWS,
+    native::regex::ROWS,
+    native::structs::ROWS,
+    native::weak::ROWS,
     testing::ROWS,
     vmap::ROWS,
 ];

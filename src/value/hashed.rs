@@ -230,7 +230,10 @@ pub fn hash(value: &Value) -> Result<i64> {
         Value::Set(set) if set.is_frozen() => of_frozen(set.borrow().iter().map(|(item, ())| item))?,
         Value::Object(object) => match object.special("__hash__", &[]) {
             Some(answer) => match answer? {
-                number @ (Value::Int(_) | Value::Bool(_) | Value::BigInt(_)) => hash(&number)?,
+                // -1 says in C that there was an error.
+                Value::Int(-1) => -2,
+                Value::Int(number) => number,
+                number @ (Value::Bool(_) | Value::BigInt(_)) => hash(&number)?,
                 _ => bail!(TypeError, "__hash__ method should return an integer"),
             },
             None => value.address().unwrap_or_default() as i64 >> 4,

@@ -158,6 +158,7 @@ impl Value {
         match self {
             Value::List(list) => Some(Items::List(list.borrow())),
             Value::Tuple(items) => Some(Items::Tuple(items)),
+            Value::Object(object) => object.underlying()?.sequence().map(Items::Made),
             _ => None,
         }
     }

@@ -217,7 +217,8 @@ fn only_the_shell_touches_the_terminal() {
     const STREAMS: &[&str] = &["stdin", "stdout", "stderr"];
     let mut broken = Vec::new();
     for source in sources() {
-        if TERMINAL.contains(&source.room.as_str()) {
+        // A build script speaks to Cargo on standard output.
+        if TERMINAL.contains(&source.room.as_str()) || source.name.ends_with("/build.rs") {
             continue;
         }
         for pair in source.tokens.windows(2) {

@@ -173,7 +173,7 @@ fn several(function: &Function, call: &Call, outs: &[Value], result: Value) -> R
             let type_name =
                 NAMED.iter().find(|(name, _)| *name == tuple.type_name).map_or(tuple.type_name, |(_, out)| out);
             let fields = tuple.fields.iter().zip(outs).map(|((field, _), out)| (*field, out.clone())).collect();
-            Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }))
+            Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }))
         }
         _ => Value::tuple(outs.iter().cloned()),
     })

@@ -71,7 +71,7 @@ fn map_at(value: &Value, depth: usize, change: &mut impl FnMut(&Value) -> Result
         Value::NamedTuple(tuple) => {
             let fields = tuple.fields.iter().map(|(name, field)| Ok((*name, map(field, change)?)));
             let fields = fields.collect::<Result<_>>()?;
-            Value::NamedTuple(Rc::new(NamedTuple { fields, type_name: tuple.type_name, class: tuple.class.clone() }))
+            Value::NamedTuple(Rc::new(NamedTuple { fields, type_name: tuple.type_name }))
         }
         leaf => change(leaf)?,
     })

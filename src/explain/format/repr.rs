@@ -136,7 +136,8 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
 }
 
 /// Python's `repr` of a string, with Python's choice of quotes and escapes.
-pub fn str_repr(text: &str) -> String {
+#[cfg(test)]
+pub(super) fn str_repr(text: &str) -> String {
     let mut out = String::new();
     write_quoted(&mut out, text.chars().map(u32::from));
     out

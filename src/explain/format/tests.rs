@@ -295,7 +295,7 @@ fn values() {
     let packed = vec![("data", Value::Int(1)), ("batch_sizes", Value::list([one()]))];
     let slice = |start, stop, step| Value::Slice(Rc::new(Slice { start, stop, step }));
     let range = |start, stop, step| Value::Range(Range { start, stop, step });
-    let named = |type_name, fields| Value::NamedTuple(Rc::new(NamedTuple { type_name, fields, class: None }));
+    let named = |type_name, fields| Value::NamedTuple(Rc::new(NamedTuple { type_name, fields }));
     let device = |name| Value::Device(Device::parse(name).unwrap_or_else(|e| panic!("{e}")));
     let buffer = |buffer: Result<Buffer>| Value::Buffer(buffer.unwrap_or_else(|e| panic!("{e}")));
     for (value, want) in [

@@ -226,6 +226,7 @@ fn invoke(class: &Rc<Class>, entry: &Entry, args: Vec<Value>) -> Result<Value> {
             call(&*class.machine()?, &function, args, Keywords::new())
         }
         Entry::Native(method) => (method.run)(&Value::None, args, Keywords::new()),
+        Entry::Held(_) => bail!(TypeError, "forward() must be a function"),
     }
 }
 
@@ -248,13 +249,13 @@ pub(crate) fn apply(this: &Value, args: Vec<Value>, keywords: Keywords) -> Resul
     let needs_input_grad =
         args.iter().map(|arg| matches!(arg, Value::Tensor(tensor) if tensor.requires_grad())).collect();
     let is_recorded = state.grad_enabled.get() && inputs.iter().any(Tensor::requires_grad);
-    let name = format!("{}Backward", class.name.rsplit('.').next().unwrap_or(class.name));
+    let name = format!("{}Backward", class.name().rsplit('.').next().unwrap_or(class.name()));
     let settings = (Cell::new(true), Cell::new(true));
     let context =
         Context { needs_input_grad, materialize: settings.0, materialize_unmarked: settings.1, ..Context::default() };
     let ctx_class =
         Class::new(&machine, "torch.autograd.function", &name, vec![Base::Builtin(CONTEXT)], Base::Builtin("type"))?;
-    let ctx = Instance::with_context(Base::User(ctx_class), Some(context));
+    let ctx = Instance::with(Base::User(ctx_class), None, Some(context));
     let recording = state.grad_enabled.replace(false);
     let output = run_forward(&class, &ctx, args);
     state.grad_enabled.set(recording);

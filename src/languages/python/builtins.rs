@@ -112,7 +112,6 @@ pub(super) fn import_all(machine: &Machine, module: &Value) -> Result<()> {
             drop(variables);
             drop(before);
         }
-        return Ok(());
     }
     let (Value::Module(module_name), Some(key)) = (module, key_of_imported(machine)) else { return Ok(()) };
     let mut modules = machine.state.flag(&key).and_then(|modules| modules.sequence()).unwrap_or_default();

@@ -101,7 +101,7 @@ fn method(
         Value::Type(_) => None,
         Value::Module(path) => Some((Receiver::Module(if *path == "torch" { "" } else { path }), None)),
         // An object's own attribute takes precedence over its class's entry in the table.
-        Value::Object(object) if object.attribute(name).is_some() => None,
+        Value::Object(object) if is_of_script(receiver) || object.attribute(name).is_some() => None,
         other => Kind::of(other).map(|kind| (Receiver::Class(kind), Some(receiver))),
     };
     if let Some((holder, this)) = holder
@@ -111,6 +111,13 @@ fn method(
     }
     let callee = operations::attribute(machine, receiver, name)?;
     call(machine, &callee, args, keywords)
+}
+
+/// Returns whether an object has no methods but those that it finds itself.
+fn is_of_script(value: &Value) -> bool {
+    let Value::Object(object) = value else { return false };
+    object.as_any().is::<Instance>()
+        || matches!(object.class_name(), "module" | "super" | "type" | "types.GenericAlias")
 }
 
 /// Returns a function's name as shown in errors about its arguments.

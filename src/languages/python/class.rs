@@ -3,6 +3,8 @@
 
 use super::autograd_function::Context;
 use super::calls::call;
+use super::class_names::ClassNames;
+use super::class_order;
 use super::code::mangled;
 use super::descriptors::{self, BoundDescriptor, NativeMethod};
 use super::exceptions;
@@ -13,8 +15,8 @@ use objects::plain::classes::parent_of_class;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use tensor::{Error, ErrorKind, Result, bail};
-use value::{Dict, Keywords, Object, ObjectState, Value, intern};
+use tensor::{Error, Result, bail};
+use value::{Dict, Keywords, Object, ObjectState, Value};
 
 /// A class: defined by a script, or builtin and known by its full name.
 #[derive(Clone)]
@@ -51,7 +53,7 @@ impl Base {
     pub fn name(&self) -> &'static str {
         match self {
             Base::Builtin(name) => name.rsplit('.').next().unwrap_or(name),
-            Base::User(class) => class.name,
+            Base::User(class) => class.name(),
         }
     }
 
@@ -59,18 +61,23 @@ impl Base {
     pub fn module(&self) -> &'static str {
         match self {
             Base::Builtin(name) => name.rsplit_once('.').map_or("builtins", |(module, _)| module),
-            Base::User(class) => class.module,
+            Base::User(class) => class.names.get().module,
         }
     }
 
     /// Returns the class and all its bases, in the order of attribute lookup.
     pub(crate) fn ancestors(&self) -> Vec<Base> {
         match self {
+            Base::Builtin("object") => vec![self.clone()],
             Base::Builtin(name) => {
                 let mut all = vec![self.clone()];
                 let mut name = *name;
                 while let Some(parent) = parent_of_class(name) {
                     all.push(Base::Builtin(parent));
+                    // The only builtin class here with two bases.
+                    if name == "io.UnsupportedOperation" {
+                        all.push(Base::Builtin("ValueError"));
+                    }
                     name = parent;
                 }
                 all
@@ -80,11 +87,24 @@ impl Base {
     }
 
     pub fn derives(&self, from: &Base) -> bool {
-        self.ancestors().iter().any(|base| base.is(from))
+        match (self, from) {
+            (_, Base::Builtin(name)) => self.derives_builtin(name),
+            (Base::Builtin(_), Base::User(_)) => false,
+            (Base::User(class), _) => self.is(from) || class.order.iter().any(|base| base.is(from)),
+        }
     }
 
     pub(crate) fn derives_builtin(&self, name: &str) -> bool {
-        self.ancestors().iter().any(|base| matches!(base, Base::Builtin(known) if *known == name))
+        match self {
+            Base::User(class) => {
+                name == "object"
+                    || class.order.iter().any(|base| matches!(base, Base::Builtin(known) if *known == name))
+            }
+            Base::Builtin(own) if *own == name || name == "object" => true,
+            Base::Builtin(_) => {
+                self.ancestors().iter().any(|base| matches!(base, Base::Builtin(known) if *known == name))
+            }
+        }
     }
 
     pub fn find(&self, name: &str) -> Option<Entry> {
@@ -101,13 +121,15 @@ pub enum Entry {
     ObjectState(Value),
     /// A builtin member.
     Native(&'static NativeMethod),
+    /// A method of one of Python's own classes, which runs on the value that the object holds.
+    Held(&'static str),
 }
 
 /// Finds a name in the first of these classes that has it.
 pub(crate) fn find_in(order: &[Base], name: &str) -> Option<Entry> {
     order.iter().find_map(|base| match base {
         Base::User(class) => class.fields.get(name).map(Entry::ObjectState),
-        Base::Builtin(class) => descriptors::native(class, name).map(Entry::Native),
+        Base::Builtin(class) => descriptors::of_builtin(class, name),
     })
 }
 
@@ -123,17 +145,15 @@ pub(crate) fn as_rc<T: Object>(value: &Value) -> Option<Rc<T>> {
 
 /// A class defined by a script.
 pub struct Class {
-    pub name: &'static str,
-    /// The name with the enclosing classes and functions, preceded by the module.
-    path: &'static str,
-    /// The name of the module, with which `path` begins.
-    module: &'static str,
+    pub(super) names: Cell<ClassNames>,
     /// Whether the class overrides attribute lookup.
     finds: Cell<bool>,
     /// Whether its objects can only have the attributes in `__slots__`.
     closed: Cell<bool>,
     /// Whether its objects are finalised by `__del__`.
     finalises: Cell<bool>,
+    /// Which of Python's own classes, of those whose objects hold a value, it derives from.
+    pub holds: Option<&'static str>,
     /// The class of the class: `type`, or one derived from it.
     pub meta: Base,
     pub bases: Vec<Base>,
@@ -141,6 +161,8 @@ pub struct Class {
     pub order: Vec<Base>,
     pub fields: Fields,
     machine: Weak<Machine>,
+    /// The classes that derive directly from it.
+    children: RefCell<Vec<Weak<Class>>>,
     this: Weak<Class>,
 }
 
@@ -166,22 +188,29 @@ impl Class {
             }
         }
         let order = linearised(&bases)?;
-        let (module, path) = (intern(module), intern(&format!("{module}.{name}")));
-        let name = intern(name.rsplit('.').next().unwrap_or(name));
-        Ok(Rc::new_cyclic(|this| Class {
-            name,
-            path,
-            module,
+        let holds = Base::held_in(&order)?;
+        let class = Rc::new_cyclic(|this| Class {
+            names: Cell::new(ClassNames::new(module, name)),
             finds: Cell::new(false),
             closed: Cell::new(false),
             finalises: Cell::new(false),
+            holds,
             meta,
             bases,
             order,
             fields: Fields::default(),
             machine: Rc::downgrade(machine),
+            children: RefCell::default(),
             this: this.clone(),
-        }))
+        });
+        for base in &class.bases {
+            if let Base::User(base) = base {
+                let mut children = base.children.borrow_mut();
+                children.retain(|child| child.strong_count() > 0);
+                children.push(Rc::downgrade(&class));
+            }
+        }
+        Ok(class)
     }
 
     /// Returns the machine that runs the functions of the class.
@@ -218,14 +247,38 @@ impl Class {
     fn slots(&self) -> Option<Vec<String>> {
         let named = match self.fields.get("__slots__")? {
             Value::Str(name) => vec![Value::Str(name)],
-            names => names.sequence().unwrap_or_default(),
+            names => match names.entries() {
+                Some(entries) => entries.into_iter().map(|(name, _)| name).collect(),
+                None => names.sequence().unwrap_or_default(),
+            },
         };
-        let text = |name| if let Value::Str(name) = name { Some(mangled(self.name, &name).into_owned()) } else { None };
+        let text =
+            |name| if let Value::Str(name) = name { Some(mangled(self.name(), &name).into_owned()) } else { None };
         Some(named.into_iter().filter_map(text).collect())
     }
 
+    /// Returns the name without its module and what encloses it.
+    pub fn name(&self) -> &'static str {
+        self.names.get().name
+    }
+
+    /// Sets an attribute, bypassing the metaclass.
+    pub(super) fn set_field(&self, name: &str, value: &Value) {
+        if matches!(name, "__name__" | "__qualname__" | "__module__") {
+            self.names.set(self.names.get().renamed(name, value));
+            // Only the module is among the members of a class.
+            if name != "__module__" {
+                return;
+            }
+        }
+        self.fields.set(name, value.clone());
+        if name == "__del__" {
+            self.note_finaliser();
+        }
+    }
+
     pub fn qualified(&self) -> &'static str {
-        self.path.get(self.module.len() + 1..).unwrap_or(self.path)
+        self.names.get().qualified()
     }
 
     fn handle(&self) -> Option<Rc<Class>> {
@@ -241,29 +294,14 @@ impl Class {
     }
 }
 
-/// Returns the order in which the bases of a class are searched (C3 linearisation): each class before its own bases,
-/// and bases in the order they are named.
+/// Returns the order in which the bases of a class are searched.
 fn linearised(bases: &[Base]) -> Result<Vec<Base>> {
-    let mut rows: Vec<Vec<Base>> = bases.iter().map(Base::ancestors).chain([bases.to_vec()]).collect();
-    let mut order = Vec::new();
-    loop {
-        rows.retain(|row| !row.is_empty());
-        if rows.is_empty() {
-            return Ok(order);
-        }
-        let heads = rows.iter().filter_map(|row| row.first());
-        let free = |head: &&Base| !rows.iter().any(|row| row.iter().skip(1).any(|other| other.is(head)));
-        let Some(next) = heads.clone().find(free).cloned() else {
-            let names: Vec<&str> = bases.iter().map(Base::name).collect();
-            bail!(TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases {}", names.join(", "))
-        };
-        for row in &mut rows {
-            if row.first().is_some_and(|head| head.is(&next)) {
-                row.remove(0);
-            }
-        }
-        order.push(next);
-    }
+    let rows = bases.iter().map(Base::ancestors).chain([bases.to_vec()]).collect();
+    class_order::linearised(rows, Base::is).ok_or_else(|| {
+        let names: Vec<&str> = bases.iter().map(Base::name).collect();
+        let names = names.join(", ");
+        Error::type_error(format!("Cannot create a consistent method resolution\norder (MRO) for bases {names}"))
+    })
 }
 
 impl Object for Class {
@@ -277,10 +315,10 @@ impl Object for Class {
         "type"
     }
     fn repr(&self) -> String {
-        format!("<class '{}'>", self.path)
+        format!("<class '{}'>", self.names.get().path)
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name));
+        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name()));
         Some(class_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
     }
     fn class(&self) -> Option<Value> {
@@ -297,16 +335,13 @@ impl Object for Class {
         {
             return Some(property.set(&Value::Object(self.handle()?), value, name, &self.meta));
         }
-        self.fields.set(name, value.clone());
-        if name == "__del__" {
-            self.note_finaliser();
-        }
+        self.set_field(name, value);
         Some(Ok(()))
     }
     fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
         let found = self.fields.remove(name);
         self.settle();
-        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name));
+        let absent = || Error::attribute(format!("type object '{}' has no attribute '{name}'", self.name()));
         Some(if found { Ok(()) } else { Err(absent()) })
     }
     fn is_callable(&self) -> bool {
@@ -336,7 +371,7 @@ impl Object for Class {
         }
         (name == "__getitem__").then(|| match class_attribute(&this, "__class_getitem__")? {
             Some(method) => call(&*this.machine()?, &method, args.to_vec(), Keywords::new()),
-            None => bail!(TypeError, "type '{}' is not subscriptable", self.name),
+            None => bail!(TypeError, "type '{}' is not subscriptable", self.name()),
         })
     }
 }
@@ -345,10 +380,14 @@ impl Object for Class {
 pub struct Instance {
     pub class: Base,
     pub fields: Fields,
+    /// The value of an object whose class derives from one of Python's own.
+    pub(super) held: Option<Value>,
     /// The additional state of `ctx` in `torch.autograd.Function`.
     pub context: Option<Context>,
     /// The calls through which an exception has passed.
     pub trace: RefCell<Vec<super::machine::TracebackStep>>,
+    /// What is called when the object is gone: the callbacks of weak references.
+    pub(super) watchers: RefCell<Vec<Value>>,
     /// Whether `__del__` has been called or is about to be. Python calls it at most once.
     finalised: Cell<bool>,
     this: Weak<Instance>,
@@ -359,17 +398,26 @@ pub struct Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         let Base::User(class) = &self.class else { return };
+        let watchers = self.watchers.take();
+        if !watchers.is_empty()
+            && let Some(machine) = class.machine.upgrade()
+        {
+            watchers.into_iter().for_each(|watcher| machine.finalisers.add(watcher));
+        }
         if !class.finalises.get() || self.finalised.get() {
             return;
         }
         let Some(machine) = class.machine.upgrade() else { return };
         let (fields, context, trace) =
             (std::mem::take(&mut self.fields), self.context.take(), std::mem::take(&mut self.trace));
+        let held = self.held.take();
         machine.finalise_later(Rc::new_cyclic(|this| Instance {
             class: self.class.clone(),
             fields,
+            held,
             context,
             trace,
+            watchers: RefCell::default(),
             finalised: Cell::new(true),
             this: this.clone(),
         }));
@@ -378,15 +426,21 @@ impl Drop for Instance {
 
 impl Instance {
     pub fn new(class: Base) -> Rc<Instance> {
-        Instance::with_context(class, None)
+        let held = match &class {
+            Base::User(class) => class.holds.and_then(Base::empty),
+            Base::Builtin(_) => None,
+        };
+        Instance::with(class, held, None)
     }
 
-    pub(crate) fn with_context(class: Base, context: Option<Context>) -> Rc<Instance> {
+    pub(crate) fn with(class: Base, held: Option<Value>, context: Option<Context>) -> Rc<Instance> {
         Rc::new_cyclic(|this| Instance {
             class,
             fields: Fields::default(),
+            held,
             context,
             trace: RefCell::default(),
+            watchers: RefCell::default(),
             finalised: Cell::new(false),
             this: this.clone(),
         })
@@ -402,7 +456,7 @@ impl Instance {
     }
 
     /// Returns whether `__slots__` limits the attributes of the object.
-    fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         matches!(&self.class, Base::User(class) if class.closed.get())
     }
 
@@ -427,109 +481,16 @@ impl Instance {
         self.class.find(name).and_then(|entry| self.call_member(&entry, args))
     }
 
-    fn call_member(&self, entry: &Entry, args: Vec<Value>) -> Option<Result<Value>> {
+    pub(super) fn call_member(&self, entry: &Entry, args: Vec<Value>) -> Option<Result<Value>> {
         Some(call_entry(entry, &Value::Object(self.handle()?), &self.class, args, Keywords::new()))
     }
 
     /// Calls a method written in a script. `None` if there is none of that name.
-    fn call_script_method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
+    pub(super) fn call_script_method(&self, name: &str, args: Vec<Value>) -> Option<Result<Value>> {
         self.class
             .find(name)
             .filter(|entry| matches!(entry, Entry::ObjectState(_)))
             .and_then(|entry| self.call_member(&entry, args))
-    }
-}
-
-impl Object for Instance {
-    fn object_state(&self) -> ObjectState {
-        let class = self.class().into_iter().collect();
-        ObjectState { dicts: vec![self.fields.dict()], values: class, ..ObjectState::default() }
-    }
-    fn type_name(&self) -> &str {
-        self.class.name()
-    }
-    fn class_name(&self) -> &'static str {
-        match &self.class {
-            Base::Builtin(name) => name,
-            Base::User(class) => class.path,
-        }
-    }
-    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        let args = || vec![Value::str(name)];
-        if self.finds()
-            && let Some(found) = self.call_script_method("__getattribute__", args())
-        {
-            let is_missing = matches!(&found, Err(error) if error.kind == ErrorKind::AttributeError);
-            let other = if is_missing { self.method("__getattr__", args()) } else { None };
-            return Some(other.unwrap_or(found));
-        }
-        let absent = || descriptors::missing(self.type_name(), name);
-        Some(instance_attribute(&self.handle()?, name).and_then(|found| found.ok_or_else(absent)))
-    }
-    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        let written = self.call_script_method("__setattr__", vec![Value::str(name), value.clone()]);
-        written.map(|done| done.map(drop)).or_else(|| Some(set_without_setattr(&self.handle()?, name, value)))
-    }
-    fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
-        if let Some(done) = self.call_script_method("__delattr__", vec![Value::str(name)]) {
-            return Some(done.map(drop));
-        }
-        if let Some(Entry::ObjectState(held)) = self.class.find(name)
-            && let Some(property) = as_rc::<descriptors::Property>(&held)
-        {
-            return Some(property.delete(&Value::Object(self.handle()?), name, &self.class));
-        }
-        Some(if self.fields.remove(name) { Ok(()) } else { Err(descriptors::missing(self.type_name(), name)) })
-    }
-    fn iterator(&self) -> Option<Result<Value>> {
-        self.method("__iter__", Vec::new())
-    }
-    fn is_iterator(&self) -> bool {
-        self.class.find("__next__").is_some()
-    }
-    fn next(&self) -> Option<Result<Option<Value>>> {
-        Some(match self.method("__next__", Vec::new())? {
-            Ok(item) => Ok(Some(item)),
-            Err(error) if error.kind == ErrorKind::StopIteration => Ok(None),
-            Err(error) => Err(error),
-        })
-    }
-    fn is_callable(&self) -> bool {
-        self.class.find("__call__").is_some()
-    }
-    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
-        let entry = self.class.find("__call__")?;
-        Some(call_entry(&entry, &Value::Object(self.handle()?), &self.class, args, keywords))
-    }
-    fn class(&self) -> Option<Value> {
-        Some(self.class.value())
-    }
-    fn error(&self) -> Option<Error> {
-        self.is_exception().then(|| self.handle().as_ref().map(exceptions::to_error)).flatten()
-    }
-    fn fresh(&self) -> Option<(Value, Dict)> {
-        if self.context.is_some() {
-            return None;
-        }
-        let copy = Instance::new(self.class.clone());
-        let fields = copy.fields.dict();
-        Some((Value::Object(copy), fields))
-    }
-    fn has_special(&self, name: &str) -> bool {
-        matches!(self.class.find(name), Some(Entry::ObjectState(method)) if !matches!(method, Value::None))
-    }
-    fn special(&self, name: &str, args: &[Value]) -> Option<Result<Value>> {
-        // A non-special builtin method does nothing that objects do not do anyway.
-        let entry = match self.class.find(name) {
-            Some(Entry::Native(method)) if !method.special => return None,
-            // A class that defines `__eq__` without `__hash__` is unhashable.
-            Some(Entry::ObjectState(Value::None)) if name == "__hash__" => {
-                return Some(Err(Error::type_error(format!("unhashable type: '{}'", self.type_name()))));
-            }
-            Some(entry) => entry,
-            None => return None,
-        };
-        self.call_member(&entry, args.to_vec())
     }
 }
 
@@ -543,6 +504,7 @@ pub(crate) fn call_entry(
 ) -> Result<Value> {
     match entry {
         Entry::Native(method) => (method.run)(this, args, keywords),
+        Entry::Held(name) => Base::call_held(name, this, args, &keywords),
         Entry::ObjectState(function) if descriptors::is_function(function) => {
             args.insert(0, this.clone());
             call(&*machine_of(class)?, function, args, keywords)
@@ -586,14 +548,21 @@ pub(crate) fn instance_attribute(this: &Rc<Instance>, name: &str) -> Result<Opti
     match found {
         Some(Entry::ObjectState(held)) => return descriptors::bound(&held, Some(&itself()), &this.class).map(Some),
         Some(Entry::Native(method)) => return Ok(Some(BoundDescriptor::native(method, Some(itself())))),
+        Some(Entry::Held(name)) => return Ok(Some(Base::held_method(name, itself()))),
         None => {}
+    }
+    if let Some(Value::Object(held)) = &this.held
+        && let Some(found) = held.own_attribute(name).or_else(|| held.attribute(name).map(Ok))
+    {
+        return found.map(Some);
     }
     match name {
         "__class__" => return Ok(Some(this.class.value())),
         "__dict__" if !this.is_closed() => return Ok(Some(this.fields.to_dict())),
         "__module__" => return Ok(Some(Value::str(this.class.module()))),
         "__doc__" => return Ok(Some(Value::None)),
-        "__cause__" | "__context__" | "__traceback__" if this.is_exception() => return Ok(Some(Value::None)),
+        "__traceback__" if this.is_exception() => return Ok(Some(this.traceback())),
+        "__cause__" | "__context__" if this.is_exception() => return Ok(Some(Value::None)),
         "__suppress_context__" if this.is_exception() => return Ok(Some(Value::Bool(false))),
         "errno" | "strerror" | "filename" if this.class.derives_builtin("OSError") => {
             return Ok(Some(exceptions::part_of_os_error(this, name)));
@@ -615,7 +584,7 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
     }
     match base.find(name) {
         Some(Entry::ObjectState(held)) => return descriptors::bound(&held, None, &base).map(Some),
-        Some(Entry::Native(_)) | None if let Some(Entry::ObjectState(held)) = &of_meta => {
+        None if let Some(Entry::ObjectState(held)) = &of_meta => {
             return descriptors::bound(held, Some(&itself()), &this.meta).map(Some);
         }
         Some(Entry::Native(method)) => {
@@ -623,24 +592,31 @@ pub fn class_attribute(this: &Rc<Class>, name: &str) -> Result<Option<Value>> {
             let receiver = method.of_class().then(|| base.value());
             return Ok(Some(BoundDescriptor::native(method, receiver)));
         }
+        // The method of the builtin class itself, which is equal to that of any other class derived from it.
+        Some(Entry::Held(name)) => return Ok(Some(base.held_unbound(name))),
         None => {}
     }
     let tuple = |bases: &mut dyn Iterator<Item = Base>| Value::tuple(bases.map(|base| base.value()));
     Ok(Some(match name {
-        "__name__" => Value::str(this.name),
+        "__name__" => Value::str(this.name()),
         "__qualname__" => Value::str(this.qualified()),
         "mro" => {
             let order = base.ancestors();
             NativeFunction::value("mro", move |_, _| Ok(Value::list(order.iter().map(Base::value))))
         }
-        "__module__" => Value::str(this.module),
+        "__subclasses__" => {
+            let children: Vec<_> = this.children.borrow().iter().filter_map(Weak::upgrade).collect();
+            NativeFunction::value("__subclasses__", move |_, _| {
+                Ok(Value::list(children.iter().map(|child| Value::Object(child.clone()))))
+            })
+        }
+        "__module__" => Value::str(this.names.get().module),
         "__doc__" => Value::None,
         "__bases__" => tuple(&mut this.bases.iter().cloned()),
         "__mro__" => tuple(&mut base.ancestors().into_iter()),
         "__base__" => this.bases.first().map_or(Value::None, Base::value),
         "__class__" => this.meta.value(),
-        // A copy: in CPython the mapping is read-only.
-        "__dict__" => Value::Dict(Dict::new(this.fields.to_dict().entries().unwrap_or_default())?),
+        "__dict__" => this.machine()?.view(this.fields.to_dict()),
         "__annotations__" => Value::Dict(Dict::default()),
         _ => {
             let Some(entry) = this.of_meta("__getattr__") else { return Ok(None) };

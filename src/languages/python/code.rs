@@ -39,6 +39,7 @@ pub struct Code {
     pub qualified: Rc<str>,
     pub parameters: Parameters,
     pub is_generator: bool,
+    pub is_async: bool,
     pub doc: Option<Rc<str>>,
     pub ops: Vec<Op>,
     /// The byte offset in the source of each instruction.
@@ -217,6 +218,13 @@ pub enum Op {
     Yield,
     /// `iterator → result`. Yields the iterator's items.
     YieldFrom,
+    /// `object → iterator`, what `await` waits for
+    Await,
+    /// `function dict → function`. Gives a function its annotations.
+    Annotate,
+    /// `function → function`, for annotations whose evaluation has failed: what this program lacks is reported when they are
+    /// read, anything else now.
+    AnnotateLater,
     /// Opens a handler: later errors jump to it.
     Try(u32),
     EndTry,

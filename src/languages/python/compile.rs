@@ -71,7 +71,8 @@ pub fn compile(
     }
     let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
     let last = module.body.last().filter(|last| last.is_expr_stmt() && !is_muted(source, last)).map(source_offset);
-    let mut compiler = Compiler { scopes: &scopes, source, registry, slot_of, shows, last, unit };
+    let mut compiler =
+        Compiler { scopes: &scopes, source, registry, slot_of, shows, last, annotations_are_texts: false, unit };
     match shows {
         Shows::Nothing => compiler.documented_body(&module.body)?,
         Shows::Every | Shows::Last | Shows::Result => compiler.body(&module.body)?,
@@ -88,6 +89,8 @@ struct Compiler<'a, 's> {
     shows: Shows,
     /// The offset of the expression that [`Shows::Last`] shows.
     last: Option<u32>,
+    /// Whether annotations are texts, as after `from __future__ import annotations`.
+    annotations_are_texts: bool,
     /// The unit being compiled.
     unit: CodeBuilder<'a>,
 }
@@ -143,6 +146,7 @@ impl<'a> CodeBuilder<'a> {
             name: name.into(),
             qualified: qualified.into(),
             is_generator: known.is_some_and(|scope| scope.is_generator),
+            is_async: false,
             doc: None,
             ops: Vec::new(),
             places: Vec::new(),

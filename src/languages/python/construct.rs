@@ -8,6 +8,8 @@ use super::frame::Frame;
 use super::function::Function;
 use super::machine::Machine;
 use super::operations;
+use objects::plain::type_forms;
+use objects::subscript;
 use std::rc::{Rc, Weak};
 use tensor::{Error, Result, bail};
 use value::{Dict, Keywords, Value};
@@ -17,7 +19,9 @@ use value::{Dict, Keywords, Value};
 /// # Errors
 /// Fails with TypeError or NotImplementedError for bases that cannot be derived from.
 fn begin(machine: &Rc<Machine>, module: &str, name: &str, bases: &[Value], meta: Base) -> Result<Rc<Class>> {
-    Class::new(machine, module, name, bases_of(bases)?, meta)
+    let class = Class::new(machine, module, name, bases_of(bases)?, meta)?;
+    class.fields.set("__module__", Value::str(module));
+    Ok(class)
 }
 
 fn bases_of(bases: &[Value]) -> Result<Vec<Base>> {
@@ -51,10 +55,41 @@ fn most_derived(given: Base, bases: &[Value]) -> Result<Base> {
     Ok(most)
 }
 
+/// Replaces what is no class among the bases of a class statement by what its `__mro_entries__` returns.
+fn resolved_bases(machine: &Machine, given: &[Value]) -> Result<Vec<Value>> {
+    let mut bases = Vec::new();
+    for base in given {
+        let entries = match (Base::of(base), base) {
+            (None, Value::Object(object)) => match object.own_attribute("__mro_entries__") {
+                Some(Ok(entries)) => Some(entries),
+                _ => None,
+            },
+            (None, Value::Function(_)) => objects::members::attribute(&machine.state, base, "__mro_entries__").ok(),
+            _ => None,
+        };
+        match entries {
+            Some(entries) => {
+                let made = call(machine, &entries, vec![Value::tuple(given.to_vec())], Keywords::new())?;
+                let Value::Tuple(made) = made else { bail!(TypeError, "__mro_entries__ must return a tuple") };
+                bases.extend(made.iter().cloned());
+            }
+            None => bases.push(base.clone()),
+        }
+    }
+    Ok(bases)
+}
+
+/// Returns `__orig_bases__`, if the bases are not those that were written.
+fn original(given: &[Value], bases: &[Value]) -> Option<Value> {
+    let is_same = given.len() == bases.len() && given.iter().zip(bases).all(|(a, b)| value::equality::is(a, b));
+    (!is_same).then(|| Value::tuple(given.to_vec()))
+}
+
 /// Creates the class of a class statement. Runs the body, whose names become the members.
 pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) -> Result<Value> {
     let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
-    let bases = bases.sequence().unwrap_or_default();
+    let given_bases = bases.sequence().unwrap_or_default();
+    let bases = resolved_bases(machine, &given_bases)?;
     let mut keywords = operations::spread(named)?;
     let given = keywords.iter().position(|(name, _)| &**name == "metaclass").map(|at| keywords.remove(at).1);
     let own_cell = function.code.cells.iter().position(|(name, _)| &**name == "__class__");
@@ -72,6 +107,9 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
             class.fields.set("__doc__", Value::str(doc));
         }
         let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+        if let Some(bases) = original(&given_bases, &bases) {
+            class.fields.set("__orig_bases__", bases);
+        }
         frame.namespace = Some(class.fields.dict());
         if let Some(cell) = own_cell.and_then(|at| frame.cells.get(at)) {
             cell.set(Some(operations::WeakClass::value(&class)));
@@ -80,25 +118,34 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
         finish(&class, keywords)?;
         return Ok(Value::Object(class));
     }
+    let original = original(&given_bases, &bases);
     let (name, bases) = (Value::str(&function.code.name), Value::tuple(bases));
     let namespace = match as_rc::<Class>(&meta).map(|meta| class_attribute(&meta, "__prepare__")).transpose()?.flatten()
     {
         Some(prepare) => call(machine, &prepare, vec![name.clone(), bases.clone()], keywords.clone())?,
         None => Value::Dict(Dict::default()),
     };
-    let Value::Dict(namespace) = namespace else {
+    let prepared = namespace.underlying().map(|_| namespace.clone());
+    let Value::Dict(names) = namespace.underlying().unwrap_or_else(|| namespace.clone()) else {
         let of = Base::of(&meta).map_or("<metaclass>", |meta| meta.name());
         bail!(TypeError, "{of}.__prepare__() must return a mapping, not {}", namespace.type_name())
     };
-    namespace.insert(Value::str("__module__"), Value::Str(machine.module_name().into()))?;
-    namespace.insert(Value::str("__qualname__"), Value::str(&function.code.qualified))?;
-    if let Some(doc) = &function.code.doc {
-        namespace.insert(Value::str("__doc__"), Value::str(doc))?;
+    let mut first = vec![
+        ("__module__", Value::Str(machine.module_name().into())),
+        ("__qualname__", Value::str(&function.code.qualified)),
+    ];
+    first.extend(function.code.doc.as_ref().map(|doc| ("__doc__", Value::str(doc))));
+    for (name, value) in first {
+        subscript::set_item(&machine.state, &namespace, &Value::str(name), &value)?;
     }
     let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
-    frame.namespace = Some(namespace.clone());
+    frame.namespace = Some(names);
+    frame.prepared = prepared;
     machine.run(&mut frame)?;
-    let made = call(machine, &meta, vec![name, bases, Value::Dict(namespace)], keywords)?;
+    if let Some(bases) = original {
+        subscript::set_item(&machine.state, &namespace, &Value::str("__orig_bases__"), &bases)?;
+    }
+    let made = call(machine, &meta, vec![name, bases, namespace], keywords)?;
     if let (Some(class), Some(cell)) = (as_rc::<Class>(&made), own_cell.and_then(|at| frame.cells.get(at))) {
         cell.set(Some(operations::WeakClass::value(&class)));
     }
@@ -123,11 +170,18 @@ pub(super) fn new_class(meta: &Base, args: &[Value], keywords: &Keywords) -> Res
 /// # Errors
 /// Fails with TypeError for arguments of other types, and with the errors of [`begin`] and [`finish`].
 fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords, meta: Base) -> Result<Value> {
+    let given = args;
     let wrong = |place: usize, wanted: &str| {
-        let given = args.get(place - 1).map_or("NoneType", Value::type_name);
+        let given = given.get(place - 1).map_or("NoneType", Value::type_name);
         Err(Error::type_error(format!("type.__new__() argument {place} must be {wanted}, not {given}")))
     };
-    let (name, bases, members) = match args {
+    let mut args = args.to_vec();
+    if let Some(members) = args.get_mut(2)
+        && let Some(held) = members.underlying()
+    {
+        *members = held;
+    }
+    let (name, bases, members) = match args.as_slice() {
         [Value::Str(name), Value::Tuple(bases), Value::Dict(members)] => (name, bases, members),
         [Value::Str(_), Value::Tuple(_), _] => return wrong(3, "dict"),
         [Value::Str(_), ..] => return wrong(2, "tuple"),
@@ -155,6 +209,9 @@ fn of_members(machine: &Rc<Machine>, args: &[Value], keywords: &Keywords, meta: 
 /// Completes a class after its body has run, like Python.
 fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     let itself = Value::Object(class.clone());
+    if class.fields.get("__doc__").is_none() {
+        class.fields.set("__doc__", Value::None);
+    }
     // A class that defines `__eq__` without `__hash__` is unhashable.
     if class.fields.get("__eq__").is_some() && class.fields.get("__hash__").is_none() {
         class.fields.set("__hash__", Value::None);
@@ -176,6 +233,10 @@ fn finish(class: &Rc<Class>, keywords: Keywords) -> Result<()> {
     call(&*class.machine()?, &above, Vec::new(), keywords).map(drop)
 }
 
+fn text_of(value: &Value) -> Option<&str> {
+    if let Value::Str(text) = value { Some(text) } else { None }
+}
+
 /// Creates an object of a class.
 ///
 /// # Errors
@@ -184,6 +245,15 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
     let base = Base::User(class.clone());
     if base.derives_builtin("torch.Tensor") {
         bail!(NotImplementedError, "objects of classes derived from torch.Tensor are not supported at this prompt");
+    }
+    if let Base::User(_) = class.meta
+        && let Some(missing) = class.fields.get("__abstractmethods__").and_then(|names| names.sequence())
+        && !missing.is_empty()
+    {
+        let mut names: Vec<String> = missing.iter().filter_map(|name| Some(text_of(name)?.to_string())).collect();
+        names.sort();
+        let (plural, names) = (if names.len() == 1 { "" } else { "s" }, names.join(", "));
+        bail!(TypeError, "Can't instantiate abstract class {} with abstract method{plural} {names}", class.name());
     }
     let makes_classes = base.derives_builtin("type");
     let has_new = matches!(base.find("__new__"), Some(Entry::ObjectState(_)));
@@ -194,6 +264,7 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
             call(&*class.machine()?, &function, all, keywords.clone())?
         }
         _ if makes_classes => new_class(&base, &args, &keywords)?,
+        _ if let Some(held) = class.holds => Base::new_held(class, held, args.clone(), keywords.clone())?,
         _ => Value::Object(Instance::new(base.clone())),
     };
     if makes_classes {
@@ -216,6 +287,9 @@ pub fn construct(class: &Rc<Class>, args: Vec<Value>, keywords: Keywords) -> Res
             Value::None => {}
             given => bail!(TypeError, "__init__() should return None, not '{}'", given.type_name()),
         },
+        Some(Entry::Native(method)) if made.underlying().is_some() => {
+            (method.run)(&made, args, keywords)?;
+        }
         _ if is_given && !instance.is_exception() && !has_new => {
             bail!(TypeError, "{}() takes no arguments", class.name())
         }
@@ -244,6 +318,24 @@ pub fn builtin(
                 _ => of_members(&machine.upgrade()?, args, keywords, Base::Builtin("type")),
             });
         }
+        "types.GenericAlias" => {
+            let [origin, parameters] = args else {
+                let message = format!("GenericAlias expected 2 arguments, got {}", args.len());
+                return Some(Err(Error::type_error(message)));
+            };
+            return Some(Ok(type_forms::alias(&machine.upgrade()?.state, origin.clone(), parameters.clone())));
+        }
+        "method" => {
+            return Some(match args {
+                [function, this] => Ok(Value::Object(Rc::new(descriptors::BoundMethod {
+                    this: this.clone(),
+                    function: function.clone(),
+                }))),
+                _ => Err(Error::type_error(format!("method expected 2 arguments, got {}", args.len()))),
+            });
+        }
+        "module" => return Some(machine.upgrade()?.new_module(args, keywords)),
+        "mappingproxy" => return Some(machine.upgrade()?.proxy(args, keywords)),
         "property" | "staticmethod" | "classmethod" | "super" => {
             return Some(descriptors::construct(class, args, keywords));
         }

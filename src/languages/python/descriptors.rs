@@ -10,12 +10,16 @@ use super::function::Function;
 use super::{autograd_function, construct};
 use call::suggest;
 use explain::format;
-use objects::calling::NativeFunction;
+use objects::calling::{NativeFunction, call_value};
+use objects::container_methods;
+use objects::lazy::iterator_of;
 use objects::modules::{CONTEXT, FUNCTION};
 use objects::plain::classes::is_instance_plainly;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
-use value::equality::{NotImplemented, is};
+use value::equality::{NotImplemented, call_special, is, truth};
 use value::{Dict, Keywords, Object, ObjectState, Value};
 
 /// `staticmethod(f)`
@@ -35,14 +39,34 @@ impl Object for StaticMethod {
         }
     }
     fn attribute(&self, name: &str) -> Option<Value> {
-        matches!(name, "__func__" | "__wrapped__").then(|| self.0.clone())
+        attribute_of_function(&self.0, name)
     }
+}
+
+/// Returns an attribute of a `staticmethod` or `classmethod`, which has those of its function.
+fn attribute_of_function(function: &Value, name: &str) -> Option<Value> {
+    match (name, function) {
+        ("__func__" | "__wrapped__", _) => Some(function.clone()),
+        ("__isabstractmethod__", _) => Some(Value::Bool(is_abstract(function))),
+        ("__name__" | "__qualname__" | "__doc__" | "__module__" | "__annotations__", Value::Object(function)) => {
+            function.own_attribute(name).and_then(Result::ok)
+        }
+        _ => None,
+    }
+}
+
+fn is_abstract(function: &Value) -> bool {
+    let Value::Object(function) = function else { return false };
+    matches!(function.own_attribute("__isabstractmethod__"), Some(Ok(Value::Bool(true))))
 }
 
 /// `classmethod(f)`
 pub(crate) struct ClassMethod(pub Value);
 
 impl Object for ClassMethod {
+    fn attribute(&self, name: &str) -> Option<Value> {
+        attribute_of_function(&self.0, name)
+    }
     fn class_name(&self) -> &'static str {
         "classmethod"
     }
@@ -50,50 +74,65 @@ impl Object for ClassMethod {
 
 /// `property(get, set, delete)`. Missing functions are `None`.
 #[derive(Clone)]
-pub(crate) struct Property {
+pub(crate) struct PropertyParts {
     pub get: Value,
     pub set: Value,
     pub delete: Value,
     pub doc: Value,
 }
 
+pub(crate) struct Property(pub RefCell<PropertyParts>);
+
 impl Object for Property {
     fn class_name(&self) -> &'static str {
         "property"
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let parts = self.0.borrow();
         let part = match name {
-            "fget" => return Some(Ok(self.get.clone())),
-            "fset" => return Some(Ok(self.set.clone())),
-            "fdel" => return Some(Ok(self.delete.clone())),
-            "__doc__" => return Some(Ok(self.doc.clone())),
-            "setter" => |property: &mut Property, function| property.set = function,
-            "getter" => |property: &mut Property, function| property.get = function,
-            "deleter" => |property: &mut Property, function| property.delete = function,
+            "fget" => return Some(Ok(parts.get.clone())),
+            "fset" => return Some(Ok(parts.set.clone())),
+            "fdel" => return Some(Ok(parts.delete.clone())),
+            "__doc__" => return Some(Ok(parts.doc.clone())),
+            "__isabstractmethod__" => {
+                let functions = [&parts.get, &parts.set, &parts.delete];
+                return Some(Ok(Value::Bool(functions.into_iter().any(is_abstract))));
+            }
+            "setter" => |parts: &mut PropertyParts, function| parts.set = function,
+            "getter" => |parts: &mut PropertyParts, function| parts.get = function,
+            "deleter" => |parts: &mut PropertyParts, function| parts.delete = function,
             _ => return Some(Err(missing("property", name))),
         };
-        let property = self.clone();
+        let parts = parts.clone();
         Some(Ok(NativeFunction::value(name, move |args, _| {
-            let mut changed = property.clone();
+            let mut changed = parts.clone();
             part(&mut changed, args.into_iter().next().unwrap_or(Value::None));
-            Ok(Value::Object(Rc::new(changed)))
+            Ok(Value::Object(Rc::new(Property(RefCell::new(changed)))))
         })))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        (name == "__doc__").then(|| {
+            self.0.borrow_mut().doc = value.clone();
+            Ok(())
+        })
     }
 }
 
 impl Property {
     pub(crate) fn set(&self, this: &Value, value: &Value, name: &str, class: &Base) -> Result<()> {
-        if matches!(self.set, Value::None) {
+        let set = self.0.borrow().set.clone();
+        if matches!(set, Value::None) {
             return Err(lacks(name, class, "setter"));
         }
-        call(&*machine_of(class)?, &self.set, vec![this.clone(), value.clone()], Keywords::new()).map(drop)
+        call(&*machine_of(class)?, &set, vec![this.clone(), value.clone()], Keywords::new()).map(drop)
     }
 
     pub(crate) fn delete(&self, this: &Value, name: &str, class: &Base) -> Result<()> {
-        if matches!(self.delete, Value::None) {
+        let delete = self.0.borrow().delete.clone();
+        if matches!(delete, Value::None) {
             return Err(lacks(name, class, "deleter"));
         }
-        call(&*machine_of(class)?, &self.delete, vec![this.clone()], Keywords::new()).map(drop)
+        call(&*machine_of(class)?, &delete, vec![this.clone()], Keywords::new()).map(drop)
     }
 }
 
@@ -111,7 +150,7 @@ fn lacks(name: &str, class: &Base, part: &str) -> Error {
 /// Fails with TypeError for arguments that the class does not accept.
 pub(crate) fn construct(class: &'static str, args: &[Value], keywords: &Keywords) -> Result<Value> {
     Ok(Value::Object(match (class, args) {
-        ("property", _) => Rc::new(property(args, keywords)?),
+        ("property", _) => Rc::new(Property(RefCell::new(property(args, keywords)?))),
         ("staticmethod", [function]) => Rc::new(StaticMethod(function.clone())),
         ("classmethod", [function]) => Rc::new(ClassMethod(function.clone())),
         ("super", [class, this]) => match as_rc::<Class>(class) {
@@ -124,7 +163,7 @@ pub(crate) fn construct(class: &'static str, args: &[Value], keywords: &Keywords
 }
 
 /// `property(fget, fset, fdel, doc)`
-fn property(args: &[Value], keywords: &Keywords) -> Result<Property> {
+pub(super) fn property(args: &[Value], keywords: &Keywords) -> Result<PropertyParts> {
     let given = args.len() + keywords.len();
     if given > 4 {
         bail!(TypeError, "property() takes at most 4 arguments ({given} given)");
@@ -138,7 +177,7 @@ fn property(args: &[Value], keywords: &Keywords) -> Result<Property> {
         (Value::None, Value::Object(function)) => function.own_attribute("__doc__").and_then(Result::ok),
         (doc, _) => Some(doc),
     };
-    Ok(Property { get, set, delete, doc: doc.unwrap_or(Value::None) })
+    Ok(PropertyParts { get, set, delete, doc: doc.unwrap_or(Value::None) })
 }
 
 /// A function bound to its first argument.
@@ -158,6 +197,13 @@ impl Object for BoundMethod {
         args.insert(0, self.this.clone());
         match &self.function {
             Value::Object(object) => object.call(args, keywords),
+            Value::Method(method) => {
+                let class = Base::of(&self.this).or_else(|| instance_of(&self.this).map(|this| this.class.clone()))?;
+                let called = |machine: Rc<super::machine::Machine>| {
+                    call_value(&machine.state, &Value::Method(method.clone()), args, keywords)
+                };
+                Some(machine_of(&class).and_then(called))
+            }
             _ => None,
         }
     }
@@ -166,7 +212,7 @@ impl Object for BoundMethod {
     }
     fn repr(&self) -> String {
         let function = as_rc::<Function>(&self.function);
-        let name = function.map_or("?".into(), |function| function.code.qualified.clone());
+        let name = function.map_or("?".into(), |function| function.qualified());
         format!("<bound method {name} of {}>", shown(&self.this))
     }
     fn attribute(&self, name: &str) -> Option<Value> {
@@ -201,15 +247,28 @@ pub(crate) fn is_function(value: &Value) -> bool {
 /// Returns whether a class member takes precedence over the object's own field of that name.
 pub(crate) fn goes_first(held: &Value) -> bool {
     as_rc::<Property>(held).is_some()
-        || instance_of(held).is_some_and(|descriptor| {
-            descriptor.class.find("__get__").is_some() && descriptor.class.find("__set__").is_some()
+        || instance_of(held).is_some_and(|descriptor| match descriptor.class.find("__get__") {
+            Some(_) => descriptor.class.find("__set__").is_some(),
+            None => descriptor.underlying().is_some_and(|held| goes_first(&held)),
         })
 }
 
 /// Looks up a member of a class through an object or through the class itself, and returns the result.
 pub(crate) fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<Value> {
+    if let (Value::Method(method), Some(this)) = (held, this)
+        && let Value::Type(of) = method.of
+        && !container_methods::is_of_class(of, method.name)
+    {
+        return Ok(Value::Object(Rc::new(BoundMethod { this: this.clone(), function: held.clone() })));
+    }
     let Value::Object(object) = held else { return Ok(held.clone()) };
     let any = object.as_any();
+    if let (Some(descriptor), Some(this)) = (any.downcast_ref::<BoundDescriptor>(), this)
+        && descriptor.this.is_none()
+        && descriptor.method.takes == ReceiverKind::This
+    {
+        return Ok(BoundDescriptor::native(descriptor.method, Some(this.clone())));
+    }
     if is_function(held) {
         return Ok(match this {
             Some(this) => Value::Object(Rc::new(BoundMethod { this: this.clone(), function: held.clone() })),
@@ -223,16 +282,57 @@ pub(crate) fn bound(held: &Value, this: Option<&Value>, class: &Base) -> Result<
         return Ok(Value::Object(Rc::new(BoundMethod { this: class.value(), function: method.0.clone() })));
     }
     if let (Some(property), Some(this)) = (any.downcast_ref::<Property>(), this) {
-        if matches!(property.get, Value::None) {
+        let get = property.0.borrow().get.clone();
+        if matches!(get, Value::None) {
             return Err(Error::attribute(format!("unreadable attribute of '{}' object", class.name())));
         }
-        return call(&*machine_of(class)?, &property.get, vec![this.clone()], Keywords::new());
+        return call(&*machine_of(class)?, &get, vec![this.clone()], Keywords::new());
     }
     if let Some(descriptor) = any.downcast_ref::<Instance>() {
         let args = vec![this.cloned().unwrap_or(Value::None), class.value()];
-        return descriptor.method("__get__", args).unwrap_or_else(|| Ok(held.clone()));
+        return match (descriptor.method("__get__", args), descriptor.underlying()) {
+            (Some(found), _) => found,
+            (None, Some(inner @ Value::Object(_))) => bound(&inner, this, class),
+            (None, _) => Ok(held.clone()),
+        };
     }
     Ok(held.clone())
+}
+
+/// Returns `__get__`, `__set__` or `__delete__` of a function or a descriptor in Rust; `None` if it has none.
+pub(super) fn protocol(held: &Value, name: &str) -> Option<Value> {
+    let property = as_rc::<Property>(held);
+    let is_descriptor = match held {
+        Value::Object(object) => {
+            let any = object.as_any();
+            property.is_some() || any.is::<StaticMethod>() || any.is::<ClassMethod>() || any.is::<BoundDescriptor>()
+        }
+        Value::Method(method) => matches!(method.of, Value::Type(_)),
+        _ => false,
+    };
+    let class_of = |this: &Value, args: &[Value]| {
+        let given = args.get(1).and_then(Base::of);
+        given.or_else(|| instance_of(this).map(|this| this.class.clone())).unwrap_or(Base::Builtin("object"))
+    };
+    match (name, property) {
+        ("__get__", _) if is_descriptor || is_function(held) => {
+            let held = held.clone();
+            Some(NativeFunction::value(name, move |args, _| {
+                let this = args.first().cloned().unwrap_or(Value::None);
+                let object = if matches!(this, Value::None) { None } else { Some(&this) };
+                bound(&held, object, &class_of(&this, &args))
+            }))
+        }
+        ("__set__", Some(property)) => Some(NativeFunction::value(name, move |args, _| match args.as_slice() {
+            [this, value] => property.set(this, value, "", &class_of(this, &[])).map(|()| Value::None),
+            _ => Err(wrong_count(2, args.len())),
+        })),
+        ("__delete__", Some(property)) => Some(NativeFunction::value(name, move |args, _| match args.as_slice() {
+            [this] => property.delete(this, "", &class_of(this, &[])).map(|()| Value::None),
+            _ => Err(wrong_count(1, args.len())),
+        })),
+        _ => None,
+    }
 }
 
 /// `super()`: looks up members in the classes that follow `after`.
@@ -253,7 +353,7 @@ impl Object for Super {
         "super"
     }
     fn repr(&self) -> String {
-        format!("<super: <class '{}'>, {}>", self.after.name, shown(&self.this))
+        format!("<super: <class '{}'>, {}>", self.after.name(), shown(&self.this))
     }
 }
 
@@ -286,6 +386,10 @@ impl Super {
                 Ok(BoundDescriptor::native(method, None))
             }
             Some((_, Entry::Native(method))) => Ok(BoundDescriptor::native(method, Some(self.this.clone()))),
+            Some((class, Entry::Held(name))) => Ok(match object {
+                Some(object) => Base::held_method(name, object.clone()),
+                None => class.held_unbound(name),
+            }),
             // In a class method, the member is bound to the class itself. `__new__` receives the class from its caller.
             Some((class, Entry::ObjectState(held))) => bound(&held, object, &class),
         }
@@ -304,8 +408,8 @@ type RunNative = fn(&Value, Vec<Value>, Keywords) -> Result<Value>;
 
 /// A builtin method of a class.
 pub struct NativeMethod {
-    class: &'static str,
-    name: &'static str,
+    pub(super) class: &'static str,
+    pub(super) name: &'static str,
     pub takes: ReceiverKind,
     /// Whether it does more than objects do anyway.
     pub special: bool,
@@ -344,6 +448,18 @@ impl Object for BoundDescriptor {
             Some(this) => format!("<bound method {} of {}>", self.method.name, shown(this)),
         }
     }
+    fn identity(&self) -> Option<usize> {
+        self.this.is_none().then_some(std::ptr::from_ref(self.method) as usize)
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        match name {
+            "__name__" => Some(Value::str(self.method.name)),
+            "__qualname__" => Some(Value::str(format!("{}.{}", self.method.class, self.method.name))),
+            "__objclass__" => Some(Value::Type(self.method.class)),
+            "__self__" => self.this.clone(),
+            _ => None,
+        }
+    }
     fn call(&self, mut args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         let this = match &self.this {
             Some(this) => this.clone(),
@@ -358,13 +474,33 @@ impl Object for BoundDescriptor {
     }
 }
 
-const fn native_method(class: &'static str, name: &'static str, run: RunNative) -> NativeMethod {
+pub(super) const fn native_method(class: &'static str, name: &'static str, run: RunNative) -> NativeMethod {
     NativeMethod { class, name, takes: ReceiverKind::This, special: false, run }
 }
 
 fn wrong_count(expected: usize, given: usize) -> Error {
     let plural = if expected == 1 { "" } else { "s" };
     Error::type_error(format!("expected {expected} argument{plural}, got {given}"))
+}
+
+/// `object.__reduce_ex__(protocol)`: what `copyreg` makes an object of again.
+fn reduced(this: &Value, _: Vec<Value>, _: Keywords) -> Result<Value> {
+    let Some(instance) = instance_of(this) else { bail!(TypeError, "cannot pickle '{}' object", this.type_name()) };
+    let machine = machine_of(&instance.class)?;
+    let module = machine.import("copyreg", false)?;
+    let new = objects::members::attribute(&machine.state, &module, "__newobj__")?;
+    let mut args = vec![instance.class.value()];
+    let (mut items, mut pairs) = (Value::None, Value::None);
+    match instance.underlying() {
+        Some(Value::List(list)) => items = iterator_of(&machine.state, &Value::List(list))?,
+        Some(Value::Dict(dict)) => {
+            let entries = dict.to_vec().into_iter().map(|(key, value)| Value::tuple([key, value]));
+            pairs = iterator_of(&machine.state, &Value::list(entries))?;
+        }
+        held => args.extend(held),
+    }
+    let state = instance.method("__getstate__", Vec::new()).unwrap_or(Ok(Value::None))?;
+    Ok(Value::tuple([new, Value::tuple(args), state, items, pairs]))
 }
 
 const NATIVES: &[NativeMethod] = &[
@@ -410,7 +546,7 @@ const NATIVES: &[NativeMethod] = &[
     }),
     native_method("type", "__setattr__", |this, args, _| match (as_rc::<Class>(this), args.as_slice()) {
         (Some(this), [Value::Str(name), value]) => {
-            this.fields.set(name, value.clone());
+            this.set_field(name, value);
             this.settle();
             Ok(Value::None)
         }
@@ -420,6 +556,10 @@ const NATIVES: &[NativeMethod] = &[
         [object] => is_instance_plainly(object, this).map(Value::Bool),
         _ => Err(wrong_count(1, args.len())),
     }),
+    NativeMethod {
+        takes: ReceiverKind::Class,
+        ..native_method("object", "__subclasshook__", |_, _, _| Ok(Value::Object(Rc::new(NotImplemented))))
+    },
     native_method("object", "__repr__", |this, _, _| {
         Ok(Value::str(instance_of(this).map_or_else(|| shown(this), |this| Object::repr(&*this))))
     }),
@@ -430,6 +570,33 @@ const NATIVES: &[NativeMethod] = &[
             _ => Value::Object(Rc::new(NotImplemented)),
         })
     }),
+    native_method("object", "__ne__", |this, args, _| {
+        match args.first().map(|other| call_special(this, "__eq__", other)) {
+            Some(Some(equal)) => Ok(Value::Bool(!truth(&equal?)?)),
+            _ => Ok(Value::Object(Rc::new(NotImplemented))),
+        }
+    }),
+    native_method("object", "__lt__", |_, _, _| Ok(Value::Object(Rc::new(NotImplemented)))),
+    native_method("object", "__le__", |_, _, _| Ok(Value::Object(Rc::new(NotImplemented)))),
+    native_method("object", "__gt__", |_, _, _| Ok(Value::Object(Rc::new(NotImplemented)))),
+    native_method("object", "__ge__", |_, _, _| Ok(Value::Object(Rc::new(NotImplemented)))),
+    native_method("object", "__format__", |this, args, _| match args.as_slice() {
+        [Value::Str(spec)] if spec.is_empty() => Ok(Value::str(explain::format::plain_text(this)?)),
+        [Value::Str(_)] => {
+            let class = this.type_name();
+            Err(Error::type_error(format!("unsupported format string passed to {class}.__format__")))
+        }
+        _ => Err(wrong_count(1, args.len())),
+    }),
+    native_method("object", "__getstate__", |this, _, _| {
+        let fields = instance_of(this).map(|this| this.fields.to_dict());
+        Ok(fields.filter(|fields| fields.entries().is_some_and(|entries| !entries.is_empty())).unwrap_or(Value::None))
+    }),
+    native_method("object", "__sizeof__", |_, _, _| {
+        Err(Error::not_implemented("the sizes of CPython's objects are not supported at this prompt"))
+    }),
+    native_method("object", "__reduce_ex__", reduced),
+    native_method("object", "__reduce__", reduced),
     native_method("object", "__hash__", |this, _, _| Ok(Value::Int(this.address().unwrap_or_default() as i64 >> 4))),
     native_method("object", "__setattr__", |this, args, _| match (instance_of(this), args.as_slice()) {
         (Some(this), [Value::Str(name), value]) => set_without_setattr(&this, name, value).map(|()| Value::None),
@@ -490,13 +657,38 @@ pub(crate) fn missing(class: &str, name: &str) -> Error {
     suggest::refused_special(class, name).unwrap_or_else(absent)
 }
 
+thread_local! {
+    /// What builtin classes have, by class: a class is asked for the same names again and again.
+    static OF_BUILTIN: RefCell<HashMap<&'static str, HashMap<&'static str, Entry>>> = RefCell::default();
+}
+
+/// Finds what a builtin class itself gives to the objects of classes that derive from it.
+pub(super) fn of_builtin(class: &'static str, name: &str) -> Option<Entry> {
+    OF_BUILTIN.with_borrow_mut(|known| {
+        let members = known.entry(class).or_insert_with(|| {
+            let names = native_names(class).chain(Base::held_names(class));
+            let entry = |name| native(class, name).map(Entry::Native).or_else(|| Base::held_entry(class, name));
+            names.filter_map(|name| Some((name, entry(name)?))).collect()
+        });
+        members.get(name).cloned()
+    })
+}
+
+/// Returns the names of the builtin members of a class.
+pub(super) fn native_names(class: &str) -> impl Iterator<Item = &'static str> {
+    let own = NATIVES.iter().filter(move |method| method.class == class).map(|method| method.name);
+    own.chain(Base::held_natives(class).iter().map(|(name, _)| *name))
+}
+
 /// Returns the builtin member of a class.
 pub(crate) fn native(class: &str, name: &str) -> Option<&'static NativeMethod> {
-    NATIVES.iter().find(|method| method.class == class && method.name == name)
+    let own = NATIVES.iter().find(|method| method.class == class && method.name == name);
+    own.or_else(|| Base::held_natives(class).iter().find(|(known, _)| *known == name).map(|(_, method)| method))
 }
 
 /// Returns whether a script's class may derive from this builtin class.
 pub(crate) fn can_be_derived(class: &str) -> bool {
     matches!(class, "object" | "type" | FUNCTION | CONTEXT | "torch.Tensor")
+        || Base::is_held(class)
         || objects::plain::exceptions::is_class(class)
 }

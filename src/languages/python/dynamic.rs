@@ -8,7 +8,8 @@ use super::exceptions;
 use super::frame::{Frame, FrameExit};
 use super::machine::Machine;
 use super::syntax::{self, SyntaxFault};
-use objects::members;
+use call::Receiver;
+use objects::{container_methods, members};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use tensor::{Error, ErrorKind, Result, bail};
@@ -230,6 +231,30 @@ impl Machine {
 
     /// `dir(object)`, or the names in scope without one. Objects of Python's and PyTorch's own classes have more names in CPython
     /// than are known here, and are refused.
+    /// Adds the names that a builtin object, class or module has. Returns whether they are known.
+    fn names_of_builtin(&self, object: &Value, names: &mut BTreeSet<String>) -> bool {
+        let class = match object {
+            Value::Module(module) => {
+                let module = if *module == "builtins" { "py" } else { module };
+                names.extend(self.state.registry.names(Receiver::Module(module)).into_iter().map(str::to_owned));
+                if module == "py" {
+                    names.extend(objects::plain::exceptions::all().map(str::to_owned));
+                    names.extend(objects::modules::CLASSES.iter().map(|class| (*class).to_owned()));
+                }
+                return true;
+            }
+            Value::None => {
+                names.insert("__bool__".to_owned());
+                return true;
+            }
+            Value::Type(class) => class,
+            other => other.class_name(),
+        };
+        let known = container_methods::members_of(class);
+        names.extend(known.iter().map(|name| (*name).to_owned()));
+        !known.is_empty()
+    }
+
     pub(super) fn dir(&self, args: &[Value]) -> Result<Value> {
         let sorted = |names: BTreeSet<String>| Ok(Value::list(names.into_iter().map(Value::str)));
         let keys = |dict: &Dict| {
@@ -271,7 +296,7 @@ impl Machine {
                 Some(class) => of_classes(&Base::User(class), &mut names),
                 None => match members::attribute(&self.state, object, "__dict__") {
                     Ok(Value::Dict(variables)) if object.type_name() == "module" => return sorted(keys(&variables)),
-                    _ => false,
+                    _ => self.names_of_builtin(object, &mut names),
                 },
             },
         };

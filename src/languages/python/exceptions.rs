@@ -31,11 +31,17 @@ fn of_number(number: i64) -> &'static str {
         1 | 13 => "PermissionError",
         2 => "FileNotFoundError",
         4 => "InterruptedError",
+        3 => "ProcessLookupError",
+        10 => "ChildProcessError",
         11 => "BlockingIOError",
         17 => "FileExistsError",
         20 => "NotADirectoryError",
         21 => "IsADirectoryError",
+        32 => "BrokenPipeError",
+        103 => "ConnectionAbortedError",
+        104 => "ConnectionResetError",
         110 => "TimeoutError",
+        111 => "ConnectionRefusedError",
         _ => "OSError",
     }
 }
@@ -43,6 +49,9 @@ fn of_number(number: i64) -> &'static str {
 pub(crate) fn set_args(exception: &Instance, mut args: Vec<Value>) {
     if exception.class.derives_builtin("OSError") && (3..=5).contains(&args.len()) {
         exception.fields.set("filename", args.get(2).cloned().unwrap_or(Value::None));
+        if let Some(second) = args.get(4) {
+            exception.fields.set("filename2", second.clone());
+        }
         args.truncate(2);
     }
     if exception.class.derives_builtin("StopIteration") {
@@ -94,7 +103,13 @@ pub fn text(exception: &Instance) -> Result<String> {
         [only] => format::plain_text(only),
         [number, reason] if exception.class.derives_builtin("OSError") => {
             let about = match exception.fields.get("filename") {
-                Some(file) => format!(": {}", format::repr_by_default(&file)?),
+                Some(file) => {
+                    let second = match exception.fields.get("filename2") {
+                        Some(second) => format!(" -> {}", format::repr_by_default(&second)?),
+                        None => String::new(),
+                    };
+                    format!(": {}{second}", format::repr_by_default(&file)?)
+                }
                 None => String::new(),
             };
             Ok(format!("[Errno {}] {}{about}", format::plain_text(number)?, format::plain_text(reason)?))
@@ -159,6 +174,18 @@ pub fn of_error(error: &Error) -> Rc<Instance> {
     let name = error.kind.name();
     let class = class(&name).unwrap_or("RuntimeError");
     let message = error.message.as_str();
+    // The system's errors say their number and file in the message.
+    if let Some((number, rest)) = message.strip_prefix("[Errno ").and_then(|rest| rest.split_once("] "))
+        && Base::Builtin(class).derives_builtin("OSError")
+        && let Ok(number) = number.parse::<i64>()
+    {
+        let (reason, file) = match rest.split_once(": '") {
+            Some((reason, file)) => (reason, file.strip_suffix('\'')),
+            None => (rest, None),
+        };
+        let args = [Value::Int(number), Value::str(reason)].into_iter().chain(file.map(Value::str));
+        return new("OSError", args.collect());
+    }
     let arg = match message.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(key) if class == "KeyError" => Value::str(key),
         _ => match message.parse::<i64>() {
@@ -256,14 +283,24 @@ impl Machine {
     /// error and ignored.
     pub fn finalise(&self) {
         while self.finalisers.due.replace(false) {
-            for object in self.finalisers.take().iter().filter_map(instance_of) {
+            for queued in self.finalisers.take() {
+                let Some(object) = instance_of(&queued) else {
+                    // The callback of a weak reference.
+                    if let Err(error) = super::calls::call(self, &queued, Vec::new(), Keywords::new())
+                        && !interrupt::requested()
+                    {
+                        let text = last_line(&of_error(&error));
+                        self.state.warn(format!("Exception ignored in a callback of a weak reference\n{text}"));
+                    }
+                    continue;
+                };
                 let failed = match object.method("__del__", Vec::new()) {
                     Some(Err(error)) if !interrupt::requested() => error,
                     _ => continue,
                 };
                 let method = object.class.find("__del__").map(|entry| match entry {
                     Entry::ObjectState(method) => self.state.repr(&method).unwrap_or_default(),
-                    Entry::Native(_) => String::new(),
+                    Entry::Native(_) | Entry::Held(_) => String::new(),
                 });
                 self.state.warn(format!(
                     "Exception ignored in: {}\nTraceback (most recent call last):\n  ...\n{}",

@@ -12,7 +12,7 @@ pub(super) type OuterRelease = dyn Fn(&str);
 /// The objects of a machine that are to be finalised.
 #[derive(Default)]
 pub(super) struct Finalisers {
-    /// Objects whose `__del__` is to be called before the next instruction.
+    /// Objects whose `__del__` is to be called before the next instruction, and functions to be called then.
     queue: RefCell<Vec<Value>>,
     /// Whether there are any.
     pub(super) due: Cell<bool>,

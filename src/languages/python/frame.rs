@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use super::code::{Code, Op};
+use call::State;
 use objects::iterate::Iter;
 use std::rc::Rc;
 use tensor::{Error, Result};
@@ -25,6 +26,8 @@ pub struct Frame {
     pub(super) handled: Vec<(Value, Error)>,
     /// The names of the class being created, or of `exec` with variables of its own.
     pub namespace: Option<Dict>,
+    /// The object that a metaclass has prepared for the names, if it is more than a dictionary.
+    pub(super) prepared: Option<Value>,
 }
 
 /// An open handler, with the heights of the stacks when it was opened.
@@ -63,6 +66,7 @@ impl Frame {
             tries: Vec::new(),
             handled: Vec::new(),
             namespace: None,
+            prepared: None,
         }
     }
 
@@ -70,9 +74,10 @@ impl Frame {
         self.next == 0
     }
 
-    /// Returns whether the frame waits in `yield from` for another generator.
-    pub(crate) fn delegates(&self) -> bool {
-        matches!(self.code.ops.get(self.next), Some(Op::YieldFrom))
+    /// Returns the iterator for which the frame waits in `yield from` or `await`.
+    pub(crate) fn delegate(&self) -> Option<Value> {
+        let waits = self.next > 0 && matches!(self.code.ops.get(self.next), Some(Op::YieldFrom));
+        if waits { self.stack.last().cloned() } else { None }
     }
 
     /// Pops the top of the stack. The compiler guarantees that it is not empty.
@@ -135,9 +140,32 @@ impl Frame {
     }
 
     /// Returns the stacks to the heights that they had when a handler was opened.
-    pub(super) fn unwind(&mut self, open: &Try) {
+    pub(super) fn unwind(&mut self, state: &State, open: &Try) {
         discard(self.stack.split_off(open.stack.min(self.stack.len())));
         self.loops.truncate(open.loops);
-        self.handled.truncate(open.handled);
+        while self.handled.len() > open.handled {
+            self.handled(state);
+        }
+    }
+
+    /// Begins to handle an exception.
+    pub(super) fn handle(&mut self, state: &State, exception: Value, error: Error) {
+        state.handling.borrow_mut().push(exception.clone());
+        self.handled.push((exception, error));
+    }
+
+    /// Ends the innermost handling of an exception, and returns the exception.
+    pub(super) fn handled(&mut self, state: &State) -> Option<(Value, Error)> {
+        let handled = self.handled.pop()?;
+        state.handling.borrow_mut().pop();
+        Some(handled)
+    }
+
+    /// Continues with the exceptions that a suspended frame handles. Returns how many there were before.
+    pub(super) fn begin_handling(&self, state: &State) -> usize {
+        let mut handling = state.handling.borrow_mut();
+        let before = handling.len();
+        handling.extend(self.handled.iter().map(|(exception, _)| exception.clone()));
+        before
     }
 }

@@ -1,6 +1,7 @@
 //! Functions of a script: creation by `def`, argument binding, and Python's messages for binding errors.
 
 use super::cell::Cell;
+use super::class::instance_of;
 use super::code::{Code, Parameters};
 use super::fields::Fields;
 use super::frame::Frame;
@@ -17,8 +18,22 @@ pub struct Function {
     pub keyword_defaults: Dict,
     pub cells: Vec<Cell>,
     fields: Fields,
+    /// The attributes in [`SLOTS`] that a script has set, which are not in `__dict__`.
+    slots: Fields,
     machine: Weak<Machine>,
 }
+
+/// The attributes of a function that are not in its `__dict__`.
+const SLOTS: [&str; 8] = [
+    "__annotations__",
+    "__defaults__",
+    "__doc__",
+    "__kwdefaults__",
+    "__module__",
+    "__name__",
+    "__qualname__",
+    "__type_params__",
+];
 
 impl Function {
     pub fn new(
@@ -28,13 +43,33 @@ impl Function {
         keyword_defaults: Dict,
         cells: Vec<Cell>,
     ) -> Function {
-        Function { code, defaults, keyword_defaults, cells, fields: Fields::default(), machine: Rc::downgrade(machine) }
+        Function {
+            code,
+            defaults,
+            keyword_defaults,
+            cells,
+            fields: Fields::default(),
+            slots: Fields::default(),
+            machine: Rc::downgrade(machine),
+        }
     }
 
     /// Returns whether the function's variables are those of a machine.
     #[inline]
     pub(super) fn runs_on(&self, machine: &Machine) -> bool {
         std::ptr::eq(self.machine.as_ptr(), machine)
+    }
+
+    /// Returns `__qualname__`, which messages show.
+    pub(super) fn qualified(&self) -> Rc<str> {
+        match self.slots.get("__qualname__") {
+            Some(Value::Str(name)) => name.to_rc(),
+            _ => self.code.qualified.clone(),
+        }
+    }
+
+    fn fields_of(&self, name: &str) -> &Fields {
+        if SLOTS.contains(&name) { &self.slots } else { &self.fields }
     }
 
     /// Returns the name of the module that defines it.
@@ -50,7 +85,7 @@ impl Function {
 impl Object for Function {
     fn object_state(&self) -> ObjectState {
         ObjectState {
-            dicts: vec![self.fields.dict(), self.keyword_defaults.clone()],
+            dicts: vec![self.fields.dict(), self.slots.dict(), self.keyword_defaults.clone()],
             slots: self.cells.iter().map(|cell| Rc::new(cell.clone()) as Rc<dyn Slot>).collect(),
             values: self.defaults.to_vec(),
         }
@@ -62,11 +97,15 @@ impl Object for Function {
         "function"
     }
     fn repr(&self) -> String {
-        format!("<function {} at {:#x}>", self.code.qualified, std::ptr::from_ref(self) as usize)
+        format!("<function {} at {:#x}>", self.qualified(), std::ptr::from_ref(self) as usize)
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
-        if let Some(own) = self.fields.get(name) {
-            return Some(Ok(own));
+        if let Some(own) = self.fields_of(name).get(name) {
+            // Annotations of what this program lacks.
+            return match instance_of(&own).and_then(|own| own.error()) {
+                Some(error) if name == "__annotations__" => Some(Err(error)),
+                _ => Some(Ok(own)),
+            };
         }
         Some(Ok(match name {
             "__name__" => Value::str(&self.code.name),
@@ -78,6 +117,22 @@ impl Object for Function {
                 Err(error) => return Some(Err(error)),
             },
             "__dict__" => self.fields.to_dict(),
+            "__annotations__" => {
+                let none = Value::Dict(Dict::default());
+                self.slots.set(name, none.clone());
+                none
+            }
+            "__code__" => {
+                let file = self.machine().map(|machine| machine.file_of(&self.code));
+                Value::Object(Rc::new(FunctionCode {
+                    code: self.code.clone(),
+                    file: file.unwrap_or_else(|_| "".into()),
+                }))
+            }
+            "__closure__" if self.cells.is_empty() => Value::None,
+            "__closure__" => Value::tuple(self.cells.iter().map(Cell::object)),
+            "__builtins__" => Value::Module("builtins"),
+            "__type_params__" => Value::tuple([]),
             "__defaults__" if self.defaults.is_empty() => Value::None,
             "__defaults__" => Value::Tuple(self.defaults.clone()),
             "__kwdefaults__" if self.keyword_defaults.is_empty() => Value::None,
@@ -86,12 +141,12 @@ impl Object for Function {
         }))
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
-        self.fields.set(name, value.clone());
+        self.fields_of(name).set(name, value.clone());
         Some(Ok(()))
     }
     fn delete_attribute(&self, name: &str) -> Option<Result<()>> {
         let missing = || super::descriptors::missing("function", name);
-        Some(if self.fields.remove(name) { Ok(()) } else { Err(missing()) })
+        Some(if self.fields_of(name).remove(name) { Ok(()) } else { Err(missing()) })
     }
     fn is_callable(&self) -> bool {
         true
@@ -101,6 +156,54 @@ impl Object for Function {
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some(self.machine().and_then(|machine| machine.call_function(self, args, keywords)))
+    }
+}
+
+/// `function.__code__`
+pub(super) struct FunctionCode {
+    pub code: Rc<Code>,
+    pub file: Rc<str>,
+}
+
+impl Object for FunctionCode {
+    fn class_name(&self) -> &'static str {
+        "code"
+    }
+    fn attribute(&self, name: &str) -> Option<Value> {
+        let code = &self.code;
+        let parameters = &code.parameters;
+        let names = |names: &mut dyn Iterator<Item = &Rc<str>>| Value::tuple(names.map(Value::str));
+        let count = |count: usize| Value::Int(count as i64);
+        Some(match name {
+            "co_filename" => Value::str(&self.file),
+            "co_name" => Value::str(&code.name),
+            "co_qualname" => Value::str(&code.qualified),
+            "co_argcount" => count(parameters.positional),
+            "co_posonlyargcount" => count(parameters.positional_only),
+            "co_kwonlyargcount" => count(parameters.keyword_only),
+            "co_nlocals" => count(code.locals.len()),
+            "co_varnames" => names(&mut code.locals.iter().filter(|name| !name.starts_with('.'))),
+            "co_cellvars" => names(&mut code.cells.iter().map(|(name, _)| name)),
+            "co_freevars" => names(&mut code.free.iter()),
+            "co_names" => names(&mut code.names.iter().map(|name| &name.text)),
+            "co_flags" => {
+                let flags = [(parameters.has_rest, 4), (parameters.has_keywords, 8), (code.is_generator, 32)];
+                let own = flags.iter().filter(|(has, _)| *has).map(|(_, flag)| flag).sum::<i64>();
+                // Optimised, with locals of its own; a coroutine.
+                Value::Int(own + 3 + if code.is_async { 128 } else { 0 })
+            }
+            "co_firstlineno" => {
+                let before = code.places.first().and_then(|place| code.source.get(..*place as usize));
+                count(before.unwrap_or_default().matches('\n').count() + 1)
+            }
+            _ => return None,
+        })
+    }
+    fn repr(&self) -> String {
+        format!("<code object {} at {:#x}>", self.code.name, Rc::as_ptr(&self.code) as usize)
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(Rc::as_ptr(&self.code) as usize)
     }
 }
 
@@ -151,7 +254,7 @@ impl Function {
     /// Puts keyword arguments into their slots, and returns those without a slot.
     fn take_keywords(&self, locals: &mut [Option<Value>], keywords: Keywords) -> Result<Keywords> {
         let Parameters { names, positional_only, positional, keyword_only, has_keywords, .. } = &self.code.parameters;
-        let name = &self.code.qualified;
+        let name = self.qualified();
         let (mut gathered, mut misplaced) = (Keywords::new(), Vec::new());
         for (keyword, value) in keywords {
             let singles = names.iter().take(positional + keyword_only);
@@ -172,10 +275,20 @@ impl Function {
         Ok(gathered)
     }
 
+    /// Returns the defaults of the positional parameters: those of the `def`, or those that a script has set.
+    fn defaults(&self) -> Tuple {
+        match self.slots.get("__defaults__") {
+            None => self.defaults.clone(),
+            Some(Value::Tuple(defaults)) => defaults,
+            Some(_) => Vec::new().into(),
+        }
+    }
+
     fn take_defaults(&self, locals: &mut [Option<Value>]) -> Result<()> {
         let parameters = &self.code.parameters;
-        let first = parameters.positional.saturating_sub(self.defaults.len());
-        for (slot, default) in locals.iter_mut().skip(first).zip(self.defaults.iter()) {
+        let defaults = self.defaults();
+        let first = parameters.positional.saturating_sub(defaults.len());
+        for (slot, default) in locals.iter_mut().take(parameters.positional).skip(first).zip(defaults.iter()) {
             slot.get_or_insert_with(|| default.clone());
         }
         self.check_missing("positional", locals, 0, parameters.positional)?;
@@ -191,13 +304,13 @@ impl Function {
     fn check_missing(&self, kind: &str, locals: &[Option<Value>], from: usize, to: usize) -> Result<()> {
         let slots = locals.iter().zip(&self.code.parameters.names).take(to).skip(from);
         let missing: Vec<&str> = slots.filter(|(slot, _)| slot.is_none()).map(|(_, name)| &**name).collect();
-        if missing.is_empty() { Ok(()) } else { Err(missing_names(&self.code.qualified, kind, &missing)) }
+        if missing.is_empty() { Ok(()) } else { Err(missing_names(&self.qualified(), kind, &missing)) }
     }
 
     fn too_many(&self, given: usize, locals: &[Option<Value>]) -> Error {
         let parameters = &self.code.parameters;
         let most = parameters.positional;
-        let least = most.saturating_sub(self.defaults.len());
+        let least = most.saturating_sub(self.defaults().len());
         let takes = if least < most { format!("from {least} to {most}") } else { most.to_string() };
         let plural = if most == 1 { "" } else { "s" };
         let named = locals.iter().skip(most).take(parameters.keyword_only).flatten().count();
@@ -210,7 +323,7 @@ impl Function {
                 ("were given", also)
             }
         };
-        let name = &self.code.qualified;
+        let name = self.qualified();
         Error::type_error(format!("{name}() takes {takes} positional argument{plural} but {given}{also} {were}"))
     }
 }

@@ -6,22 +6,27 @@ use super::builtins;
 use super::compile::{Shows, Unit, compile};
 use super::exceptions;
 use super::frame::Frame;
+use super::library;
 use super::machine::Machine;
 use super::syntax::{self, SyntaxFault};
-use call::State;
+use super::tracebacks;
 use call::state::Import;
-use std::cell::Cell;
+use call::{Receiver, State};
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use tensor::system::{Files, PathKind, System};
 use tensor::{Error, ErrorKind, Result, bail};
-use value::{Dict, Object, ObjectState, Text, Value};
+use value::equality::NotImplemented;
+use value::{Dict, Keywords, Object, ObjectState, Text, Value};
 
 /// A module of a script, or the script itself.
 pub(super) struct Module {
     name: Rc<str>,
     machine: Weak<Machine>,
     is_loading: Cell<bool>,
+    /// The code of a module of the library that another one has imported and not used yet.
+    waiting: RefCell<Option<(Weak<Machine>, Source)>>,
 }
 
 impl Module {
@@ -29,6 +34,15 @@ impl Module {
         let machine = self.machine.upgrade()?;
         let own = machine.variables.borrow().named(name);
         own.or_else(|| machine.outer_lookup.borrow().clone()?(name)).or_else(|| builtins::imported(&machine, name))
+    }
+
+    /// Runs the module if it has not run yet.
+    fn ready(&self) -> Result<()> {
+        let Some((by, code)) = self.waiting.take() else { return Ok(()) };
+        match (by.upgrade(), self.machine.upgrade()) {
+            (Some(by), Some(machine)) => by.run_module(self, &machine, &code),
+            _ => Err(Error::runtime("the session has ended")),
+        }
     }
 
     fn text(&self, name: &str) -> Option<Text> {
@@ -66,10 +80,14 @@ impl Object for Module {
         match self.text("__file__") {
             Some(file) => format!("<module '{}' from '{file}'>", self.name),
             None if self.folders().is_some() => format!("<module '{}' (namespace)>", self.name),
+            None if self.variable("__spec__").is_some() => format!("<module '{}'>", self.name),
             None => format!("<module '{}' (built-in)>", self.name),
         }
     }
     fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        if let Err(error) = self.ready() {
+            return Some(Err(error));
+        }
         if let Some(value) = self.variable(name) {
             return Some(Ok(value));
         }
@@ -92,6 +110,9 @@ impl Object for Module {
         }
     }
     fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        if let Err(error) = self.ready() {
+            return Some(Err(error));
+        }
         drop(replaced(&*self.machine.upgrade()?, name, Some(value.clone())));
         Some(Ok(()))
     }
@@ -178,14 +199,31 @@ impl Machine {
         let ups = path.len() - path.trim_start_matches('.').len();
         let full = if ups > 0 { self.relative(path, ups)? } else { path.to_owned() };
         let outer = full.split('.').next().unwrap_or_default();
-        let ours = if self.is_hidden || loaded(state, outer)?.is_none() {
-            objects::python::import(&full)
+        let is_builtin = |known| matches!(known, None | Some(Value::Module(_)));
+        let ours = if self.is_hidden || is_builtin(loaded(state, outer)?) {
+            let found = objects::python::import(&full);
+            if let (Ok(_), Ok(module), false) = (&found, objects::python::import(outer), self.is_hidden) {
+                let modules = modules(state)?;
+                if modules.get_str(outer).is_none() {
+                    modules.insert(Value::str(outer), module)?;
+                }
+            }
+            found
         } else {
             Err(missing(&full, ""))
         };
+        let is_known = library::find(&full).is_some();
         match ours {
             Ok(_) if outermost => objects::python::import(outer),
             Ok(module) => Ok(module),
+            Err(error) if is_known && !self.is_hidden => {
+                let Some(innermost) = self.import_path(&full)? else { return Err(error) };
+                match (outermost, loaded(state, outer)?) {
+                    (true, Some(outer)) => Ok(outer),
+                    (true, None) => objects::python::import(outer),
+                    (false, _) => Ok(innermost),
+                }
+            }
             Err(error) if self.is_hidden || error.kind != ErrorKind::ModuleNotFoundError => Err(error),
             Err(error) => {
                 let Some(innermost) = self.import_path(&full)? else { return Err(error) };
@@ -199,6 +237,7 @@ impl Machine {
         let Some(found) = as_module(module) else {
             return objects::python::import_from(&self.state, module, path, name);
         };
+        found.ready()?;
         if let Some(value) = found.variable(name) {
             return Ok(value);
         }
@@ -226,7 +265,12 @@ impl Machine {
     /// The names that `from module import *` binds: those that `__all__` lists, or all that do not begin with an underscore.
     /// `None` for a module of the program.
     pub(super) fn names_of_all(&self, module: &Value) -> Result<Option<Named>> {
-        let Some(found) = as_module(module) else { return Ok(None) };
+        let companion = match module {
+            Value::Module(name) => self.companion(name)?,
+            _ => None,
+        };
+        let Some(found) = as_module(companion.as_ref().unwrap_or(module)) else { return Ok(None) };
+        found.ready()?;
         let Some(all) = found.variable("__all__") else {
             let variables = found.machine.upgrade().map(|machine| machine.variables.borrow().bound());
             let mut names = variables.unwrap_or_default();
@@ -253,6 +297,86 @@ impl Machine {
         bound.collect::<Result<_>>().map(Some)
     }
 
+    /// Returns what the library's text of a builtin module has under a name: a builtin module has what is quick or of tensors,
+    /// and the library the rest.
+    fn library_member(&self, module: &'static str, name: &str) -> Result<Option<Value>> {
+        let inner = format!("{module}.{name}");
+        if library::find(&inner).is_some() {
+            return self.import_path(&inner);
+        }
+        let companion = self.companion(module)?;
+        Ok(companion.as_ref().and_then(as_module).and_then(|companion| companion.variable(name)))
+    }
+
+    /// Calls the functions of `atexit`, if a script has imported it. Like in Python, their errors are reported and ignored.
+    pub fn run_exit_functions(&self) {
+        let Ok(Some(module)) = loaded(&self.state, "atexit") else { return };
+        if as_module(&module).is_none_or(|module| module.waiting.borrow().is_some()) {
+            return;
+        }
+        if let Ok(run) = objects::members::attribute(&self.state, &module, "_run_exitfuncs") {
+            // It catches what the functions raise.
+            drop(super::calls::call(self, &run, Vec::new(), Vec::new()));
+        }
+    }
+
+    /// Returns what a builtin module has, by name: `module.__dict__`, as a copy.
+    pub(super) fn names_of_module(&self, module: &'static str) -> Result<Dict> {
+        let names = Dict::default();
+        if let Some(machine) =
+            self.companion(module)?.as_ref().and_then(as_module).and_then(|found| found.machine.upgrade())
+        {
+            for (name, value) in machine.variables.borrow().bound() {
+                names.insert(Value::str(&name), value)?;
+            }
+        }
+        let known = if module == "builtins" { "py" } else { module };
+        for name in self.state.registry.names(Receiver::Module(known)) {
+            if let Some(value) = objects::members::of_module(&self.state, module, name) {
+                names.insert(Value::str(name), value)?;
+            }
+        }
+        Ok(names)
+    }
+
+    /// Returns the library's text of a builtin module, which runs when it is first asked for.
+    fn companion(&self, module: &str) -> Result<Option<Value>> {
+        let Some(found) = library::find(module) else { return Ok(None) };
+        let known = self.shared()?.companions.borrow().get(module).cloned();
+        known.map_or_else(|| self.load(module, Found::of_library(found), false), Ok).map(Some)
+    }
+
+    /// `types.ModuleType(name, doc)`
+    ///
+    /// # Errors
+    /// TypeError if the name is no text.
+    pub(super) fn new_module(&self, args: &[Value], keywords: &Keywords) -> Result<Value> {
+        let named = |name: &str| keywords.iter().find(|(known, _)| &**known == name).map(|(_, value)| value.clone());
+        let name = match args.first().cloned().or_else(|| named("name")) {
+            Some(Value::Str(name)) => name.to_rc(),
+            Some(other) => bail!(TypeError, "module() argument 'name' must be str, not {}", other.type_name()),
+            None => bail!(TypeError, "module() missing required argument 'name' (pos 1)"),
+        };
+        let shared = self.shared()?;
+        let own = Machine::of_module(&self.state, &shared, Dict::default());
+        shared.machines.borrow_mut().push(own.clone());
+        let doc = args.get(1).cloned().or_else(|| named("doc")).unwrap_or(Value::None);
+        let mut variables = own.variables.borrow_mut();
+        for (variable, value) in [("__name__", Value::str(&name)), ("__doc__", doc), ("__package__", Value::None)] {
+            variables.put(variable, Some(value));
+        }
+        for variable in ["__loader__", "__spec__"] {
+            variables.put(variable, Some(Value::None));
+        }
+        drop(variables);
+        Ok(Value::Object(Rc::new(Module {
+            name,
+            machine: Rc::downgrade(&own),
+            is_loading: Cell::new(false),
+            waiting: RefCell::default(),
+        })))
+    }
+
     /// `importlib.reload(module)`
     pub(super) fn reload(&self, module: &Value) -> Result<Value> {
         let Some(found) = as_module(module) else { bail!(TypeError, "reload() argument must be a module") };
@@ -261,7 +385,13 @@ impl Machine {
         }
         let machine = found.machine.upgrade().filter(|_| &*found.name != "__main__");
         match machine.zip(found.text("__file__")) {
-            Some((machine, file)) => self.run_module(found, &machine, Path::new(&*file))?,
+            Some((machine, file)) => {
+                let code = match library::find(&found.name).filter(|module| *file == *module.shown()) {
+                    Some(module) => Source::Library(module),
+                    None => Source::File(PathBuf::from(&*file)),
+                };
+                self.run_module(found, &machine, &code)?;
+            }
             None => bail!(ModuleNotFoundError, "spec not found for the module '{}'", found.name),
         }
         Ok(module.clone())
@@ -293,11 +423,19 @@ impl Machine {
         for (end, _) in full.char_indices().filter(|(_, c)| *c == '.').chain([(full.len(), '.')]) {
             let name = full.get(..end).unwrap_or_default();
             let leaf = name.rsplit('.').next().unwrap_or_default();
+            if let Some(package) = parent.as_ref().and_then(as_module) {
+                package.ready()?;
+            }
             if let Some(known) = loaded(state, name)? {
                 parent = Some(known);
                 continue;
             }
+            if let (None, Ok(ours)) = (&parent, objects::python::import(name)) {
+                parent = Some(ours);
+                continue;
+            }
             let folders = match &parent {
+                Some(Value::Module(_)) => Vec::new(),
                 None => objects::members::of_module(state, "sys", "path")
                     .and_then(|path| path.sequence())
                     .unwrap_or_default(),
@@ -309,10 +447,13 @@ impl Machine {
                     }
                 },
             };
-            let Some(found) = find(&folders, leaf) else {
-                return if parent.is_some() { Err(missing(full, "")) } else { Ok(None) };
+            let Some(found) = find(&folders, leaf).or_else(|| library::find(name).map(Found::of_library)) else {
+                return match &parent {
+                    None | Some(Value::Module(_)) => Ok(None),
+                    Some(_) => Err(missing(full, "")),
+                };
             };
-            let module = self.load(name, found)?;
+            let module = self.load(name, found, true)?;
             if let Some(Value::Object(package)) = &parent {
                 package.set_attribute(leaf, &module).transpose()?;
             }
@@ -322,10 +463,11 @@ impl Machine {
     }
 
     /// Runs the file of a module, which is in `sys.modules` meanwhile.
-    fn load(&self, name: &str, found: Found) -> Result<Value> {
+    fn load(&self, name: &str, found: Found, is_listed: bool) -> Result<Value> {
         let shared = self.shared()?;
         // In a dictionary, in which undo finds them.
         let machine = Machine::of_module(&self.state, &shared, Dict::default());
+        machine.is_of_library.set(matches!(found.code, Source::Library(_)));
         shared.machines.borrow_mut().push(machine.clone());
         let package = if found.is_package { name } else { name.rsplit_once('.').map_or("", |(outer, _)| outer) };
         let mut variables = machine.variables.borrow_mut();
@@ -334,16 +476,30 @@ impl Machine {
         }
         variables.put("__doc__", Some(Value::None));
         variables.put("__path__", found.is_package.then(|| Value::list([shown(&found.folder)])));
-        variables.put("__file__", found.file.as_ref().map(|file| shown(file)));
+        variables.put("__file__", found.code.shown());
         drop(variables);
-        let module =
-            Rc::new(Module { name: name.into(), machine: Rc::downgrade(&machine), is_loading: Cell::new(false) });
+        let module = Rc::new(Module {
+            name: name.into(),
+            machine: Rc::downgrade(&machine),
+            is_loading: Cell::new(false),
+            waiting: RefCell::default(),
+        });
         let value = Value::Object(module.clone());
+        if !is_listed {
+            shared.companions.borrow_mut().insert(name.to_owned(), value.clone());
+            if let Err(error) = self.run_module(&module, &machine, &found.code) {
+                shared.companions.borrow_mut().remove(name);
+                return Err(error);
+            }
+            return Ok(value);
+        }
         let modules = modules(&self.state)?;
         modules.insert(Value::str(name), value.clone())?;
-        if let Some(file) = &found.file
-            && let Err(error) = self.run_module(&module, &machine, file)
-        {
+        if self.is_of_library.get() && matches!(found.code, Source::Library(_)) && !found.is_package {
+            module.waiting.replace(Some((Rc::downgrade(&self.handle()?), found.code)));
+            return Ok(value);
+        }
+        if let Err(error) = self.run_module(&module, &machine, &found.code) {
             modules.remove(&Value::str(name))?;
             return Err(error);
         }
@@ -351,15 +507,23 @@ impl Machine {
         Ok(modules.get(&Value::str(name))?.unwrap_or(value))
     }
 
-    fn run_module(&self, module: &Module, machine: &Rc<Machine>, file: &Path) -> Result<()> {
-        let bytes = System::read(file)
-            .map_err(|error| Error::new(ErrorKind::Other("OSError"), format!("{}: {error}", file.display())))?;
-        // Faults name files by their path from here.
-        let shown: Rc<str> = file.strip_prefix(System::current_folder()).unwrap_or(file).display().to_string().into();
-        let text: Rc<str> = match String::from_utf8(bytes) {
-            Ok(text) => text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text).into(),
-            Err(_) => bail!(SyntaxError, "(unicode error) '{shown}' is not valid UTF-8"),
+    fn run_module(&self, module: &Module, machine: &Rc<Machine>, code: &Source) -> Result<()> {
+        let (text, file): (String, PathBuf) = match code {
+            Source::Nothing => return Ok(()),
+            Source::Library(module) => (module.text()?, PathBuf::from(module.shown())),
+            Source::File(file) => {
+                let bytes = System::read(file)
+                    .map_err(|error| Error::new(ErrorKind::Other("OSError"), format!("{}: {error}", file.display())))?;
+                // Faults name files by their path from here.
+                let shown = file.strip_prefix(System::current_folder()).unwrap_or(file).to_owned();
+                match String::from_utf8(bytes) {
+                    Ok(text) => (text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text), shown),
+                    Err(_) => bail!(SyntaxError, "(unicode error) '{}' is not valid UTF-8", shown.display()),
+                }
+            }
         };
+        let text: Rc<str> = text.into();
+        let shown = file.display().to_string();
         let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let refused = |fault: SyntaxFault| exceptions::of_fault(&fault, &text, &name);
         let parsed = syntax::parse(&text).map_err(refused)?;
@@ -377,12 +541,38 @@ impl Machine {
     }
 }
 
-/// What a name is on the file system.
+/// The code of a module.
+enum Source {
+    File(PathBuf),
+    Library(&'static library::Module),
+    /// A folder alone is a package without code.
+    Nothing,
+}
+
+impl Source {
+    /// `__file__`
+    fn shown(&self) -> Option<Value> {
+        match self {
+            Source::File(file) => Some(shown(file)),
+            Source::Library(module) => Some(Value::str(module.shown())),
+            Source::Nothing => None,
+        }
+    }
+}
+
+/// What a name is on the file system or in the library.
 struct Found {
-    /// A package without this has no code: a folder alone.
-    file: Option<PathBuf>,
+    code: Source,
     folder: PathBuf,
     is_package: bool,
+}
+
+impl Found {
+    fn of_library(module: &'static library::Module) -> Found {
+        let file = PathBuf::from(module.shown());
+        let folder = file.parent().map(Path::to_owned).unwrap_or_default();
+        Found { code: Source::Library(module), folder, is_package: module.is_package }
+    }
 }
 
 fn shown(path: &Path) -> Value {
@@ -401,13 +591,13 @@ fn find(folders: &[Value], leaf: &str) -> Option<Found> {
         let package = folder.join(leaf);
         let (first, file) = (package.join("__init__.py"), folder.join(format!("{leaf}.py")));
         if is_file(&first) {
-            return Some(Found { file: Some(first), folder: package, is_package: true });
+            return Some(Found { code: Source::File(first), folder: package, is_package: true });
         }
         if is_file(&file) {
-            return Some(Found { file: Some(file), folder, is_package: false });
+            return Some(Found { code: Source::File(file), folder, is_package: false });
         }
         if bare.is_none() && is_folder(&package) {
-            bare = Some(Found { file: None, folder: package, is_package: true });
+            bare = Some(Found { code: Source::Nothing, folder: package, is_package: true });
         }
     }
     bare
@@ -418,8 +608,18 @@ impl Machine {
     pub(super) fn begin_imports(self: &Rc<Self>) {
         objects::standard_streams::provide(&self.state);
         let machine = self;
-        let main = Module { name: "__main__".into(), machine: Rc::downgrade(machine), is_loading: Cell::new(false) };
-        let modules = Dict::new([(Value::str("__main__"), Value::Object(Rc::new(main)))]).unwrap_or_default();
+        let main = Module {
+            name: "__main__".into(),
+            machine: Rc::downgrade(machine),
+            is_loading: Cell::new(false),
+            waiting: RefCell::default(),
+        };
+        let known = [
+            ("__main__", Value::Object(Rc::new(main))),
+            ("builtins", Value::Module("builtins")),
+            ("sys", Value::Module("sys")),
+        ];
+        let modules = Dict::new(known.map(|(name, module)| (Value::str(name), module))).unwrap_or_default();
         let nowhere = || Value::list([Value::str("")]);
         for (name, value) in [("modules", Value::Dict(modules)), ("path", nowhere()), ("argv", nowhere())] {
             // A text always has a hash.
@@ -430,6 +630,10 @@ impl Machine {
             let machine = own.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
             match import {
                 Import::Module(path) => machine.import(path, false),
+                Import::Member(module, name) => {
+                    Ok(machine.library_member(module, name)?.unwrap_or_else(|| Value::Object(Rc::new(NotImplemented))))
+                }
+                Import::Frame(depth) => tracebacks::running(&machine, depth),
                 Import::Again(module) => machine.reload(module),
             }
         })));

@@ -11,10 +11,12 @@ use super::generator::Generator;
 use super::shared::Shared;
 use super::variables::{Variables, replaced};
 use super::{builtins, calls, construct, operations, patterns};
+use call::state::Running;
 use call::{State, stack};
 use objects::iterate::{Iter, iterate};
 use objects::plain::{containers, slices};
 use objects::{members, operators, subscript};
+use std::any::Any;
 use std::cell::{self, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -40,13 +42,17 @@ pub struct Machine {
     pub show: RefCell<Option<Rc<Show>>>,
     /// The machines of the program's own sources, by the name of the source.
     pub(super) embedded: RefCell<HashMap<&'static str, Rc<Machine>>>,
-    shared: Weak<Shared>,
+    pub(super) shared: Weak<Shared>,
     /// The names that the function about to be called may ask for: `locals()`, `exec(…)`.
     pub(super) seen: RefCell<Option<Dict>>,
     /// What the machines share, if this is the session's own.
     own: Option<Rc<Shared>>,
     /// Whether frames are left out of the trace of an exception: those of the program's own sources.
     pub(super) is_hidden: bool,
+    /// `__dict__` of builtin classes, as far as it was asked for.
+    pub(super) namespaces: RefCell<HashMap<&'static str, Value>>,
+    /// Whether it runs a module of Python's library. What such a module imports is run when it is used.
+    pub(super) is_of_library: cell::Cell<bool>,
     depth: cell::Cell<usize>,
     pub(super) finalisers: Finalisers,
     this: Weak<Machine>,
@@ -58,17 +64,27 @@ pub struct TracebackStep {
     pub code: Rc<Code>,
     /// The byte offset in the source.
     pub place: u32,
+    pub file: Rc<str>,
 }
 
 impl Machine {
     pub fn new(state: &Rc<State>) -> Rc<Machine> {
         let shared = Rc::default();
         let machine = Machine::with(state, false, Rc::downgrade(&shared), Some(shared));
+        if let Some(shared) = machine.own() {
+            let main: Rc<dyn Any> = machine.clone();
+            shared.main.replace(Rc::downgrade(&main));
+        }
         machine.begin_imports();
         let made_by = Rc::downgrade(&machine);
         let maker =
             move |class, args: &[Value], keywords: &Keywords| construct::builtin(&made_by, class, args, keywords);
         state.maker.replace(Some(Rc::new(maker)));
+        let found_by = Rc::downgrade(&machine);
+        state.special_attribute.replace(Some(Rc::new(move |object, name| match found_by.upgrade() {
+            Some(machine) => operations::special_attribute(&machine, object, name),
+            None => Ok(None),
+        })));
         let run_by = Rc::downgrade(&machine);
         state.embedded.replace(Some(Rc::new(move |source, name| {
             let machine = run_by.upgrade().ok_or_else(|| Error::runtime("the session has ended"))?;
@@ -100,6 +116,8 @@ impl Machine {
             seen: RefCell::default(),
             own,
             is_hidden,
+            namespaces: RefCell::default(),
+            is_of_library: cell::Cell::new(false),
             depth: cell::Cell::new(0),
             finalisers: Finalisers::default(),
             this: this.clone(),
@@ -144,7 +162,7 @@ impl Machine {
     /// Fails with the function's own error, and with TypeError for arguments it does not accept.
     pub(crate) fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
         let mut frame = function.frame(args, keywords)?;
-        if function.code.is_generator {
+        if function.code.is_generator || function.code.is_async {
             return Ok(Value::Object(Generator::new(&self.handle()?, frame)));
         }
         match self.run(&mut frame)? {
@@ -169,6 +187,11 @@ impl Machine {
         // A recursive function can run forever without a loop.
         interrupt::check()?;
         self.depth.set(depth + 1);
+        let running =
+            Running { machine: std::ptr::from_ref(self) as usize, code: frame.code.clone(), next: frame.next };
+        self.state.call_stack.borrow_mut().push(running);
+        let handling = (!frame.handled.is_empty()).then(|| frame.begin_handling(&self.state));
+        let outer = handling.unwrap_or_else(|| self.state.handling.borrow().len());
         let mut done = begun.and_then(|()| self.steps(frame));
         let exit = loop {
             match done {
@@ -180,6 +203,10 @@ impl Machine {
             }
         };
         self.depth.set(depth);
+        self.state.call_stack.borrow_mut().pop();
+        if !frame.handled.is_empty() {
+            self.state.handling.borrow_mut().truncate(outer);
+        }
         exit
     }
 
@@ -202,19 +229,20 @@ impl Machine {
         }
         let exception = exceptions::of_error(&error);
         let error = Error { raised: Some(tensor::Raised(exception.clone())), ..error };
-        if let Some((outer, _)) = frame.handled.last()
+        if let Some(outer) = self.state.handling.borrow().last()
             && !is(outer, &Value::Object(exception.clone()))
             && exception.fields.get("__context__").is_none()
         {
             exception.fields.set("__context__", outer.clone());
         }
         if !self.is_hidden {
-            let step = TracebackStep { code: frame.code.clone(), place: frame.last_offset() };
+            let step =
+                TracebackStep { code: frame.code.clone(), place: frame.last_offset(), file: self.file_of(&frame.code) };
             exception.trace.borrow_mut().push(step);
         }
         let Some(open) = frame.tries.pop() else { return Err(error) };
-        frame.unwind(&open);
-        frame.handled.push((Value::Object(exception), error));
+        frame.unwind(&self.state, &open);
+        frame.handle(&self.state, Value::Object(exception), error);
         frame.jump(open.handler);
         Ok(())
     }
@@ -246,6 +274,10 @@ impl Machine {
                 Op::Load(variable) => {
                     let value = self.variable_value(frame, variable);
                     frame.push(value.map_or_else(|| operations::load_missing(self, &code, variable), Ok)?);
+                }
+                Op::Store(Variable::Namespace(name, _)) if let Some(prepared) = &frame.prepared => {
+                    let (prepared, value) = (prepared.clone(), frame.stack.pop().unwrap_or(Value::None));
+                    subscript::set_item(state, &prepared, &Value::str(code.name(name)), &value)?;
                 }
                 Op::Store(variable) => {
                     let value = frame.pop();
@@ -450,6 +482,7 @@ impl Machine {
                     }
                 }
                 Op::Call(count, names) => {
+                    self.at(frame);
                     let keywords = frame.keywords(code.keywords(names));
                     let args = frame.take(count);
                     let callee = frame.pop();
@@ -462,6 +495,7 @@ impl Machine {
                     }
                 }
                 Op::CallSpread => {
+                    self.at(frame);
                     let (named, list, callee) = (frame.pop(), frame.pop(), frame.pop());
                     let keywords = operations::spread(&named)?;
                     let result = calls::call(self, &callee, list.sequence().unwrap_or_default(), keywords)?;
@@ -473,6 +507,7 @@ impl Machine {
                     }
                 }
                 Op::CallMethod(name, count, names) => {
+                    self.at(frame);
                     let keywords = frame.keywords(code.keywords(names));
                     let at = frame.stack.len().saturating_sub(count as usize);
                     let Some(name) = code.names.get(name as usize) else { continue };
@@ -515,6 +550,25 @@ impl Machine {
                         Err(value) => frame.push(value),
                     }
                 }
+                Op::Await => {
+                    let awaited = frame.pop();
+                    frame.push(operations::awaitable(self, &awaited)?);
+                }
+                Op::Annotate => {
+                    let annotations = frame.pop();
+                    if let Some(Value::Object(function)) = frame.top() {
+                        function.set_attribute("__annotations__", &annotations).transpose()?;
+                    }
+                }
+                Op::AnnotateLater => {
+                    let Some((exception, error)) = frame.handled(&self.state) else { continue };
+                    match frame.top() {
+                        Some(Value::Object(function)) if error.kind == ErrorKind::NotImplementedError => {
+                            function.set_attribute("__annotations__", &exception).transpose()?;
+                        }
+                        _ => return Err(error),
+                    }
+                }
                 Op::Try(handler) => frame.open_try(handler, false),
                 Op::EndTry => drop(frame.tries.pop()),
                 Op::Handled => {
@@ -542,9 +596,9 @@ impl Machine {
                     let module = frame.pop();
                     builtins::import_all(self, &module)?;
                 }
-                Op::EndHandler => drop(frame.handled.pop()),
+                Op::EndHandler => drop(frame.handled(&self.state)),
                 Op::Reraise => {
-                    let Some((exception, error)) = frame.handled.pop() else { continue };
+                    let Some((exception, error)) = frame.handled(&self.state) else { continue };
                     if let Some(exception) = instance_of(&exception).filter(|_| !self.is_hidden) {
                         // This frame is already in the trace.
                         exception.trace.borrow_mut().pop();
@@ -554,9 +608,11 @@ impl Machine {
                 Op::Raise(count) => {
                     let mut parts = frame.take(u32::from(count)).into_iter();
                     let Some(value) = parts.next() else {
-                        return match frame.handled.last() {
-                            Some((_, error)) => Err(error.clone()),
-                            None => Err(Error::runtime("No active exception to reraise")),
+                        let outer = state.handling.borrow().last().and_then(instance_of);
+                        return match (frame.handled.last(), outer) {
+                            (Some((_, error)), _) => Err(error.clone()),
+                            (None, Some(outer)) => Err(exceptions::to_error(&outer)),
+                            (None, None) => Err(Error::runtime("No active exception to reraise")),
                         };
                     };
                     let exception = exceptions::raise(&value, parts.next().as_ref())?;
@@ -586,8 +642,9 @@ impl Machine {
                 Op::Show => {
                     let value = frame.pop();
                     let show = self.show.borrow().clone();
-                    if let Some(show) = show {
-                        show(&value)?;
+                    match show {
+                        Some(show) => show(&value)?,
+                        None => operations::display(self, &value)?,
                     }
                 }
             }

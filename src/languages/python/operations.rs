@@ -4,13 +4,14 @@
 use super::cell::Cell;
 use super::class::{Base, Class, Entry, Instance, as_rc, instance_of};
 use super::code::{Code, Op, Quick, Variable};
-use super::descriptors::{BoundDescriptor, Super};
+use super::descriptors::{BoundDescriptor, ReceiverKind, Super};
 use super::frame::Frame;
 use super::generator::Generator;
 use super::machine::Machine;
-use super::{builtins, calls};
+use super::{builtins, calls, descriptors};
+use call::State;
 use call::module_names::is_absent;
-use objects::calling::NativeFunction;
+use objects::calling::{NativeFunction, call_value, is_callable};
 use objects::container_methods;
 use objects::contexts::{enter_context, exit_context};
 use objects::iterate::{is_not_iterable, iterate};
@@ -19,7 +20,7 @@ use objects::{members, subscript};
 use std::rc::{Rc, Weak};
 use tensor::{Error, ErrorKind, Result, bail, interrupt, limits};
 use value::equality::truth;
-use value::{Keywords, List, Object, Value};
+use value::{Keywords, List, Object, Slot as _, Value};
 
 /// Applies an operator to small integers or floats. `None` for other operands, and on overflow.
 #[inline]
@@ -59,33 +60,86 @@ pub(super) fn attribute(machine: &Machine, object: &Value, name: &str) -> Result
     if let Some(method) = container_methods::method(object, name) {
         return Ok(method);
     }
-    match (object, name) {
-        (Value::Object(this), "__next__" | "__iter__")
-            if this.is_iterator() && instance_of(object).is_none() && this.attribute(name).is_none() =>
-        {
-            let (machine, this, called) = (machine.handle()?, object.clone(), name.trim_matches('_').to_owned());
-            Ok(NativeFunction::value(name, move |_, _| calls::builtin_function(&machine, &called, vec![this.clone()])))
-        }
-        (Value::Type(class), _) => match builtin_member(class, name) {
-            Some(member) => Ok(member),
-            None => members::attribute(&machine.state, object, name),
-        },
-        (Value::Object(_) | Value::Module(_), _) => members::attribute(&machine.state, object, name),
-        (_, "__class__") => calls::builtin_function(machine, "type", vec![object.clone()]),
+    match object {
+        Value::Type(class) if let Some(member) = member_of_builtin(class, name) => Ok(member),
         _ => members::attribute(&machine.state, object, name),
     }
 }
 
+/// Returns an attribute that Python gives to all values, whatever else their classes have: `__class__`, the special methods
+/// of `object`, and `__dict__` of a builtin class.
+pub(super) fn special_attribute(machine: &Machine, object: &Value, name: &str) -> Result<Option<Value>> {
+    match (object, name) {
+        (Value::Object(this), "__next__" | "__iter__") if this.is_iterator() && instance_of(object).is_none() => {
+            let (machine, this, called) = (machine.handle()?, object.clone(), name.trim_matches('_').to_owned());
+            let method = move |_, _| calls::builtin_function(&machine, &called, vec![this.clone()]);
+            return Ok(Some(NativeFunction::method(name, object, method)));
+        }
+        (Value::Module(module), "__dict__") => return machine.names_of_module(module).map(Value::Dict).map(Some),
+        (_, "__dir__") => {
+            let (machine, of) = (machine.handle()?, object.clone());
+            return Ok(Some(NativeFunction::method(name, object, move |_, _| machine.dir(std::slice::from_ref(&of)))));
+        }
+        (Value::Type("type"), "__call__") => {}
+        (Value::Function(_) | Value::Method(_) | Value::Type(_) | Value::Object(_), "__call__")
+            if instance_of(object).is_none() && is_callable(object) =>
+        {
+            return Ok(Some(Value::Object(Rc::new(CallMethod { of: object.clone(), state: machine.state.clone() }))));
+        }
+        (_, "__get__" | "__set__" | "__delete__") => return Ok(descriptors::protocol(object, name)),
+        (Value::Type(class), "__dict__") => return machine.namespace_of(class).map(Some),
+        (Value::Type(class), _) if let Some(member) = member_of_builtin(class, name) => return Ok(Some(member)),
+        (Value::Object(_), "__class__") if instance_of(object).is_some() => return Ok(None),
+        (Value::Type("object"), "__text_signature__") => return Ok(Some(Value::str("()"))),
+        (Value::None | Value::Type("NoneType"), "__doc__") => return Ok(Some(Value::None)),
+        (_, "__class__") => return calls::builtin_function(machine, "type", vec![object.clone()]).map(Some),
+        _ => {}
+    }
+    // What a class lacks, its own class has: a builtin class's is `type`.
+    let class = if let Value::Type(_) = object { "type" } else { object.class_name() };
+    Ok(match Base::Builtin(class).find(name) {
+        Some(Entry::Native(method)) => Some(BoundDescriptor::native(
+            method,
+            match method.takes {
+                ReceiverKind::This => Some(object.clone()),
+                ReceiverKind::Class => Some(Value::Type(class)),
+                ReceiverKind::Nothing => None,
+            },
+        )),
+        _ => None,
+    })
+}
+
+/// `len.__call__`
+struct CallMethod {
+    of: Value,
+    state: Rc<State>,
+}
+
+impl Object for CallMethod {
+    fn class_name(&self) -> &'static str {
+        "method-wrapper"
+    }
+    fn is_callable(&self) -> bool {
+        true
+    }
+    fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
+        Some(call_value(&self.state, &self.of, args, keywords))
+    }
+}
+
 /// Returns an inheritance attribute of a builtin class.
-fn builtin_member(class: &'static str, name: &str) -> Option<Value> {
+fn member_of_builtin(class: &'static str, name: &str) -> Option<Value> {
     let base = Base::Builtin(class);
     let classes = |classes: &[Base]| Value::tuple(classes.iter().map(Base::value));
     match name {
         "__mro__" => Some(classes(&base.ancestors())),
         "__bases__" => Some(classes(base.ancestors().get(1..2).unwrap_or_default())),
         "__base__" => Some(base.ancestors().get(1).map_or(Value::None, Base::value)),
+        _ if let Some(slot) = Machine::slot_of(class, name) => Some(slot),
         _ => match base.find(name)? {
             Entry::Native(method) if !method.of_class() => Some(BoundDescriptor::native(method, None)),
+            Entry::Native(method) => Some(BoundDescriptor::native(method, Some(base.value()))),
             _ => None,
         },
     }
@@ -159,6 +213,35 @@ fn unbound(code: &Code, variable: Variable) -> Error {
         false => ("free", " in enclosing scope", ErrorKind::NameError),
     };
     Error::new(kind, format!("cannot access {which} variable '{name}' where it is not associated with a value{place}"))
+}
+
+/// A cell, as `function.__closure__` has it.
+struct CellObject(Cell);
+
+impl Object for CellObject {
+    fn class_name(&self) -> &'static str {
+        "cell"
+    }
+    fn own_attribute(&self, name: &str) -> Option<Result<Value>> {
+        let held = || self.0.get().and_then(WeakClass::class_in);
+        (name == "cell_contents").then(|| held().ok_or_else(|| Error::value("Cell is empty")))
+    }
+    fn set_attribute(&self, name: &str, value: &Value) -> Option<Result<()>> {
+        (name == "cell_contents").then(|| {
+            drop(self.0.set(Some(value.clone())));
+            Ok(())
+        })
+    }
+    fn identity(&self) -> Option<usize> {
+        Some(self.0.identity())
+    }
+}
+
+impl Cell {
+    /// Returns the cell as a value.
+    pub(super) fn object(&self) -> Value {
+        Value::Object(Rc::new(CellObject(self.clone())))
+    }
 }
 
 /// The class around a method, as a weak reference: the class already holds its methods.
@@ -292,6 +375,29 @@ pub(super) fn next_of(source: &Value) -> Result<Result<Value, Value>> {
         return generator.resume();
     }
     Ok(next_item(source)?.ok_or(Value::None))
+}
+
+/// Shows the value of an expression that `exec` runs as a prompt does: by `sys.displayhook`.
+pub(super) fn display(machine: &Machine, value: &Value) -> Result<()> {
+    if let Some(hook) = machine.state.flag("sys.displayhook") {
+        return calls::call(machine, &hook, vec![value.clone()], Keywords::new()).map(drop);
+    }
+    if matches!(value, Value::None) {
+        return Ok(());
+    }
+    let text = Value::str(machine.state.repr(value)?);
+    calls::builtin_function(machine, "print", vec![text]).map(drop)
+}
+
+/// Returns the iterator that `await` runs.
+pub(super) fn awaitable(machine: &Machine, awaited: &Value) -> Result<Value> {
+    if as_rc::<Generator>(awaited).is_some_and(|generator| generator.class_name() == "coroutine") {
+        return Ok(awaited.clone());
+    }
+    match instance_of(awaited).and_then(|instance| instance.method("__await__", Vec::new())) {
+        Some(iterator) => calls::builtin_function(machine, "iter", vec![iterator?]),
+        None => bail!(TypeError, "object {} can't be used in 'await' expression", awaited.type_name()),
+    }
 }
 
 /// Unpacks `value` into `count` items and pushes them, the first one on top.

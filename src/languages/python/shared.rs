@@ -4,18 +4,36 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
+use value::Value;
 
 /// What the machines of a session share, which the session's own machine owns.
-#[derive(Default)]
 pub struct Shared {
     /// The machines of modules, and of what `exec` ran. They live as long as the session: functions of a module that is no
     /// longer imported still run.
     pub(super) machines: RefCell<Vec<Rc<dyn Any>>>,
+    /// The session's own machine.
+    pub(super) main: RefCell<Weak<dyn Any>>,
+    /// The library's texts of builtin modules, by their names.
+    pub(super) companions: RefCell<HashMap<String, Value>>,
     /// The texts that are not inputs, by their addresses.
     texts: RefCell<HashMap<*const u8, Origin>>,
     /// `__file__` and `__doc__` of the script that runs.
     pub(super) file: RefCell<Option<Rc<str>>>,
     pub doc: RefCell<Option<Rc<str>>>,
+}
+
+impl Default for Shared {
+    fn default() -> Shared {
+        let nothing: Weak<()> = Weak::new();
+        Shared {
+            machines: RefCell::default(),
+            main: RefCell::new(nothing),
+            companions: RefCell::default(),
+            texts: RefCell::default(),
+            file: RefCell::default(),
+            doc: RefCell::default(),
+        }
+    }
 }
 
 /// Where a text is from.

@@ -207,7 +207,8 @@ impl Object for Timestamp {
 
 /// Returns whether an object is a function, for which the script language has its own type.
 fn is_function(object: &dyn Object) -> bool {
-    object.is_callable() && matches!(object.class_name(), "function" | "method" | "functools.partial")
+    object.is_callable()
+        && matches!(object.class_name(), "function" | "builtin_function_or_method" | "method" | "functools.partial")
 }
 
 /// Converts a value of the script language to ours.

@@ -84,3 +84,23 @@ def _along(ndim, axis, key):
     key_of_all = [slice(None)] * ndim
     key_of_all[axis] = key
     return tuple(key_of_all)
+
+
+def _named_result(name, fields):
+    """Returns a class of tuples whose items have names: what several functions return."""
+
+    class Result(tuple):
+        def __new__(cls, *values):
+            return tuple.__new__(cls, values)
+
+        def __repr__(self):
+            return f"{name}({', '.join(f'{field}={value!r}' for field, value in zip(fields, self))})"
+
+        def _asdict(self):
+            return dict(zip(fields, self))
+
+    for at, field in enumerate(fields):
+        setattr(Result, field, property(lambda self, at=at: self[at]))
+    Result._fields = tuple(fields)
+    Result.__name__ = Result.__qualname__ = name
+    return Result

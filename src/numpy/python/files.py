@@ -12,6 +12,8 @@ def _path(file):
         return file.decode()
     if isinstance(file, str):
         return file
+    if hasattr(type(file), "__fspath__"):
+        return file.__fspath__()
     raise TypeError(f"expected str, bytes or os.PathLike object, not {type(file).__name__}")
 
 

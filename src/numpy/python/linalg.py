@@ -21,13 +21,12 @@ It fails with LinAlgError and the text in brackets if one of the matrices does.
                                      by LAPACK's gelsd                    [SVD did not converge in Linear Least Squares]
 """
 import numpy as np
-from collections import namedtuple
 
-EigResult = namedtuple("EigResult", ["eigenvalues", "eigenvectors"])
-EighResult = namedtuple("EighResult", ["eigenvalues", "eigenvectors"])
-QRResult = namedtuple("QRResult", ["Q", "R"])
-SlogdetResult = namedtuple("SlogdetResult", ["sign", "logabsdet"])
-SVDResult = namedtuple("SVDResult", ["U", "S", "Vh"])
+EigResult = np._named_result("EigResult", ["eigenvalues", "eigenvectors"])
+EighResult = np._named_result("EighResult", ["eigenvalues", "eigenvectors"])
+QRResult = np._named_result("QRResult", ["Q", "R"])
+SlogdetResult = np._named_result("SlogdetResult", ["sign", "logabsdet"])
+SVDResult = np._named_result("SVDResult", ["U", "S", "Vh"])
 
 
 def _fail(text):

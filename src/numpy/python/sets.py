@@ -1,12 +1,10 @@
 """Functions of `np` for sets: distinct elements, and set operations on two arrays."""
 
-import collections
-
 import numpy as np
 
-UniqueAllResult = collections.namedtuple("UniqueAllResult", ["values", "indices", "inverse_indices", "counts"])
-UniqueCountsResult = collections.namedtuple("UniqueCountsResult", ["values", "counts"])
-UniqueInverseResult = collections.namedtuple("UniqueInverseResult", ["values", "inverse_indices"])
+UniqueAllResult = np._named_result("UniqueAllResult", ["values", "indices", "inverse_indices", "counts"])
+UniqueCountsResult = np._named_result("UniqueCountsResult", ["values", "counts"])
+UniqueInverseResult = np._named_result("UniqueInverseResult", ["values", "inverse_indices"])
 
 # The bucket counts of NumPy's hash table grow along these primes.
 _PRIMES = """

@@ -152,7 +152,6 @@ pub fn is_instance_plainly(value: &Value, classes: &Value) -> Result<bool> {
 fn instance_of(value: &Value, classes: &Value, asked: Option<(&str, &Value)>) -> Result<bool> {
     let written = match value {
         Value::Object(object) => object.class(),
-        Value::NamedTuple(tuple) => tuple.class.clone().map(Value::Object),
         _ => None,
     };
     if let Some(class) = written {

@@ -208,6 +208,7 @@ fn places<'a>(
 pub fn contains(state: &State, value: &Value, wanted: &Value) -> Result<bool> {
     match (value, wanted) {
         (Value::Str(text), Value::Str(part)) => Ok(text.contains(&**part)),
+        (Value::Str(_), _) if let Some(held) = wanted.underlying() => contains(state, value, &held),
         (Value::Str(_), other) => {
             bail!(TypeError, "'in <string>' requires string as left operand, not {}", other.type_name())
         }

@@ -34,7 +34,13 @@ const CLASSES: &[(&str, &str)] = &[
     ("KeyError", "LookupError"),
     ("UnboundLocalError", "NameError"),
     ("BlockingIOError", "OSError"),
+    ("ChildProcessError", "OSError"),
     ("ConnectionError", "OSError"),
+    ("BrokenPipeError", "ConnectionError"),
+    ("ConnectionAbortedError", "ConnectionError"),
+    ("ConnectionRefusedError", "ConnectionError"),
+    ("ConnectionResetError", "ConnectionError"),
+    ("ProcessLookupError", "OSError"),
     ("FileExistsError", "OSError"),
     ("FileNotFoundError", "OSError"),
     ("InterruptedError", "OSError"),
@@ -45,10 +51,19 @@ const CLASSES: &[(&str, &str)] = &[
     ("NotImplementedError", "RuntimeError"),
     ("RecursionError", "RuntimeError"),
     ("IndentationError", "SyntaxError"),
+    ("TabError", "IndentationError"),
     ("UnicodeError", "ValueError"),
     ("UnicodeDecodeError", "UnicodeError"),
     ("UnicodeEncodeError", "UnicodeError"),
+    ("UnicodeTranslateError", "UnicodeError"),
+    ("BytesWarning", "Warning"),
     ("DeprecationWarning", "Warning"),
+    ("EncodingWarning", "Warning"),
+    ("ImportWarning", "Warning"),
+    ("PendingDeprecationWarning", "Warning"),
+    ("ResourceWarning", "Warning"),
+    ("SyntaxWarning", "Warning"),
+    ("UnicodeWarning", "Warning"),
     ("FutureWarning", "Warning"),
     ("RuntimeWarning", "Warning"),
     ("UserWarning", "Warning"),
@@ -62,6 +77,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("numpy.exceptions.VisibleDeprecationWarning", "UserWarning"),
     ("numpy.linalg.LinAlgError", "ValueError"),
     ("_pickle.UnpicklingError", "Exception"),
+    ("io.UnsupportedOperation", "OSError"),
     ("safetensors._safetensors_rust.SafetensorError", "Exception"),
     ("zipfile.BadZipFile", "Exception"),
 ];
@@ -75,6 +91,11 @@ pub fn class(name: &str) -> Option<&'static str> {
     };
     let is = |known: &str| known == name || known.rsplit('.').next() == Some(name);
     CLASSES.iter().map(|(class, _)| *class).find(|class| is(class))
+}
+
+/// Returns the names of all exception classes without a module prefix.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    CLASSES.iter().map(|(class, _)| *class).filter(|class| !class.contains('.'))
 }
 
 /// Finds an exception class that has no module prefix.

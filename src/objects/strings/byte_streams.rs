@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 use tensor::bail;
-use tensor::system::{Files, System, Temporary};
+use tensor::system::{Files, PathKind, System, Temporary};
 use tensor::{Buffer, Error, Memory, Result, interrupt, limits};
 use value::{Object, Value};
 
@@ -70,7 +70,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("BytesIO.tell"),
     function(
-        "py.open(str file, str mode=\"r\", any buffering=-1, any encoding=None) -> any",
+        "py.open(any file, str mode=\"r\", any buffering=-1, any encoding=None, any errors=None, any newline=None, any closefd=True, \
+         any opener=None) -> any",
         open,
         "Opens a file of the system for reading or writing.",
     )
@@ -126,6 +127,16 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .python("BytesIO.getvalue"),
     method(
+        "getbuffer(Object self) -> Buffer",
+        |c| {
+            with(c, |stream| {
+                let bytes = Buffer::bytes(&stream.bytes.borrow())?;
+                Ok(Value::Buffer(bytes))
+            })
+        },
+        "Returns the bytes of a BytesIO, as they are now.",
+    ),
+    method(
         "flush(Object self) -> None",
         |c| with(c, |stream| stream.flush().map(|()| Value::None)),
         "Writes out what is buffered for a file.",
@@ -156,6 +167,9 @@ pub struct ByteStream {
 struct OnDisk {
     path: String,
     mode: String,
+    /// How a file of text is read and written.
+    encoding: String,
+    errors: String,
     /// Whether the file lacks some of the written bytes.
     changed: Cell<bool>,
     /// The file to delete when the stream is closed.
@@ -230,13 +244,46 @@ fn temporary(call: &mut Call, wrapper: Option<&'static str>, first: usize) -> Re
     let held = files::temporary(&prefix, &suffix)?;
     let path: &Path = held.as_ref();
     let path = path.to_string_lossy().into_owned();
-    let file = OnDisk { path, mode, changed: Cell::new(false), temporary: RefCell::new(Some(held)), wrapper };
+    let file = OnDisk {
+        path,
+        mode,
+        encoding: "utf-8".to_owned(),
+        errors: "strict".to_owned(),
+        changed: Cell::new(false),
+        temporary: RefCell::new(Some(held)),
+        wrapper,
+    };
     Ok(Value::Object(Rc::new(ByteStream::of(Vec::new(), Some(file)))))
 }
 
+/// Returns the path that a value is: a text, bytes, or an object with `__fspath__`.
+///
+/// # Errors
+/// TypeError in Python's words for anything else.
+pub fn path_of(value: &Value) -> Result<String> {
+    match value {
+        Value::Str(path) => Ok(path.to_string()),
+        Value::Buffer(buffer) => codecs::decode(&crate::strings::bytes::raw(buffer)?, "utf-8", "strict"),
+        Value::Object(object) if let Some(path) = object.special("__fspath__", &[]) => path_of(&path?),
+        other => bail!(TypeError, "expected str, bytes or os.PathLike object, not {}", other.type_name()),
+    }
+}
+
 fn open(call: &mut Call) -> Result<Value> {
-    let (path, mode) = (call.str(0)?.to_owned(), call.str(1)?.to_owned());
+    let (path, mode) = (path_of(&call.value(0))?, call.str(1)?.to_owned());
     check_mode(&mode)?;
+    let option = |at: usize| match call.value(at) {
+        Value::Str(_) if mode.contains('b') => {
+            let name = if at == 3 { "encoding" } else { "errors" };
+            bail!(ValueError, "binary mode doesn't take an {name} argument")
+        }
+        Value::Str(text) if *text == *"locale" => Ok(None),
+        Value::Str(text) => Ok(Some(text.to_string())),
+        _ => Ok(None),
+    };
+    let (encoding, errors) =
+        (option(3)?.unwrap_or_else(|| "utf-8".to_owned()), option(4)?.unwrap_or_else(|| "strict".to_owned()));
+    codecs::encode("", &encoding, &errors)?;
     let exists = System::kind(Path::new(&path)).is_ok();
     if mode.contains('x') && exists {
         return Err(Error::new(
@@ -251,7 +298,13 @@ fn open(call: &mut Call) -> Result<Value> {
     };
     let end = if mode.contains('a') { bytes.len() } else { 0 };
     let changed = Cell::new(!is_read);
-    let file = OnDisk { path, mode, changed, temporary: RefCell::default(), wrapper: None };
+    if let Ok(PathKind::Folder) = System::kind(Path::new(&path)) {
+        return Err(Error::new(
+            tensor::ErrorKind::Other("IsADirectoryError"),
+            format!("[Errno 21] Is a directory: '{path}'"),
+        ));
+    }
+    let file = OnDisk { path, mode, encoding, errors, changed, temporary: RefCell::default(), wrapper: None };
     let stream = ByteStream::of(bytes, Some(file));
     stream.position.set(end);
     stream.flush()?;
@@ -327,7 +380,9 @@ impl ByteStream {
         if !self.file.as_ref().is_some_and(OnDisk::is_text) {
             return Buffer::bytes(&bytes).map(Value::Buffer);
         }
-        codecs::decode(&bytes, "utf-8", "strict").map(Value::str)
+        let (encoding, errors) =
+            self.file.as_ref().map_or(("utf-8", "strict"), |file| (file.encoding.as_str(), file.errors.as_str()));
+        codecs::decode(&bytes, encoding, errors).map(Value::str)
     }
 
     fn line(&self) -> Vec<u8> {
@@ -364,7 +419,9 @@ impl ByteStream {
         }
         let is_text = self.file.as_ref().is_some_and(OnDisk::is_text);
         let (bytes, count) = match value {
-            Value::Str(text) if is_text => (text.as_bytes().to_vec(), text.chars().count()),
+            Value::Str(text) if let Some(file) = self.file.as_ref().filter(|_| is_text) => {
+                (codecs::encode(text, &file.encoding, &file.errors)?, text.chars().count())
+            }
             other if is_text => bail!(TypeError, "write() argument must be str, not {}", other.type_name()),
             Value::Buffer(buffer) => {
                 let bytes = buffer.to_vec()?;

@@ -281,7 +281,7 @@ pub(crate) fn is_bytes(buffer: &Buffer) -> bool {
 ///
 /// # Errors
 /// MemoryError.
-pub(crate) fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
+pub fn raw(buffer: &Buffer) -> Result<Vec<u8>> {
     buffer.to_vec()
 }
 

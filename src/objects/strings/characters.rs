@@ -2,7 +2,7 @@
 //! know any value or function.
 
 /// `str.isspace`, which includes the separators of ASCII.
-pub(crate) fn is_space(c: char) -> bool {
+pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }
 
@@ -48,25 +48,25 @@ const OTHER_DIGITS: &[(u32, u32)] = &[
 const NUMERALS: &str = "㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百肆萬貮貳贰阡陆陌陸零\u{f96b}\u{f973}\u{f978}\u{f9b2}\u{f9d1}\u{f9d3}\u{f9fd}𠀁𠁤𠃢𠄡𠤪𠦃𠦌𠦜𠫪𠫽𠬙𢎐𢦘𣬛𦉭\u{2f890}";
 
 /// Returns the value of a decimal digit.
-pub(crate) fn decimal(c: char) -> Option<u32> {
+pub fn decimal(c: char) -> Option<u32> {
     let code = u32::from(c);
     let zero = ZEROS.get(ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?)?;
     Some(code - zero).filter(|digit| *digit < 10)
 }
 
 /// `str.isdigit`
-pub(crate) fn is_digit(c: char) -> bool {
+pub fn is_digit(c: char) -> bool {
     let code = u32::from(c);
     decimal(c).is_some() || OTHER_DIGITS.iter().any(|(first, last)| (*first..=*last).contains(&code))
 }
 
 /// `str.isnumeric`
-pub(crate) fn is_numeric(c: char) -> bool {
+pub fn is_numeric(c: char) -> bool {
     c.is_numeric() || !c.is_ascii() && NUMERALS.contains(c)
 }
 
 /// `str.isalpha`, which excludes the numbers and symbols among Rust's letters.
-pub(crate) fn is_letter(c: char) -> bool {
+pub fn is_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_numeric() && !('\u{24b6}'..='\u{24e9}').contains(&c)
 }
 

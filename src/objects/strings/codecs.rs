@@ -11,6 +11,10 @@ enum Encoding {
     },
     /// One byte for each character below a bound.
     Narrow(&'static str, u32),
+    /// Escapes for what latin-1 lacks; unless `raw`, for what cannot be printed, too.
+    Escaped {
+        raw: bool,
+    },
     /// Units of two or four bytes. `big` is the byte order; `None` leaves it to a byte order mark.
     Wide {
         name: &'static str,
@@ -33,10 +37,34 @@ impl Encoding {
             "utf16be" => wide("utf-16-be", 2, Some(true)),
             "utf32" | "u32" => wide("utf-32", 4, None),
             "utf32le" => wide("utf-32-le", 4, Some(false)),
+            "rawunicodeescape" => Encoding::Escaped { raw: true },
+            "unicodeescape" => Encoding::Escaped { raw: false },
             "utf32be" => wide("utf-32-be", 4, Some(true)),
             _ => return Err(unknown(format!("unknown encoding: {name}"))),
         })
     }
+}
+
+/// Writes characters beyond latin-1 as `\\uXXXX`; unless `raw`, others that are not printable as escapes, too.
+fn escaped(text: &str, raw: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        let code = u32::from(c);
+        match code {
+            0x10000.. => out.extend(format!("\\U{code:08x}").into_bytes()),
+            0x100.. => out.extend(format!("\\u{code:04x}").into_bytes()),
+            _ if raw => out.push(code as u8),
+            _ => match c {
+                '\\' => out.extend(b"\\\\"),
+                '\n' => out.extend(b"\\n"),
+                '\r' => out.extend(b"\\r"),
+                '\t' => out.extend(b"\\t"),
+                ' '..='~' => out.push(code as u8),
+                _ => out.extend(format!("\\x{code:02x}").into_bytes()),
+            },
+        }
+    }
+    out
 }
 
 fn unknown(message: String) -> Error {
@@ -53,6 +81,10 @@ pub(crate) fn encode(text: &str, encoding: &str, errors: &str) -> Result<Vec<u8>
             room_for_text(text.len())?;
             let mark: &[u8] = if mark { b"\xef\xbb\xbf" } else { b"" };
             return Ok([mark, text.as_bytes()].concat());
+        }
+        Encoding::Escaped { raw } => {
+            room_for_text(text.len().saturating_mul(10))?;
+            return Ok(escaped(text, raw));
         }
         Encoding::Wide { unit, big, .. } => {
             room_for_text(text.len().saturating_mul(unit))?;
@@ -126,6 +158,59 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Reads latin-1 with `\\uXXXX`; unless `raw`, with all escapes of Python's strings.
+    fn escaped(&mut self, raw: bool) -> Result<()> {
+        self.name = if raw { "rawunicodeescape" } else { "unicodeescape" };
+        let mut at = 0;
+        while let Some(&byte) = self.bytes.get(at) {
+            interrupt::check_at(at)?;
+            let code = self.bytes.get(at + 1).copied();
+            let digits = match (byte, code) {
+                (b'\\', Some(b'u')) => 4,
+                (b'\\', Some(b'U')) => 8,
+                (b'\\', Some(b'x')) if !raw => 2,
+                _ => 0,
+            };
+            if digits > 0 {
+                let text = self.bytes.get(at + 2..at + 2 + digits).and_then(|part| std::str::from_utf8(part).ok());
+                let read = text.and_then(|text| u32::from_str_radix(text, 16).ok()).and_then(char::from_u32);
+                match read {
+                    Some(c) => self.out.push(c),
+                    None => self.refuse(at, 1, "truncated \\UXXXXXXXX escape")?,
+                }
+                at += 2 + digits;
+                continue;
+            }
+            let plain = match (byte, code) {
+                (b'\\', Some(code)) if !raw => match code {
+                    b'n' => Some(Some('\n')),
+                    b'r' => Some(Some('\r')),
+                    b't' => Some(Some('\t')),
+                    b'\\' | b'\'' | b'"' => Some(Some(char::from(code))),
+                    b'0' => Some(Some('\0')),
+                    b'a' => Some(Some('\u{7}')),
+                    b'b' => Some(Some('\u{8}')),
+                    b'f' => Some(Some('\u{c}')),
+                    b'v' => Some(Some('\u{b}')),
+                    b'\n' => Some(None),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match plain {
+                Some(c) => {
+                    self.out.extend(c);
+                    at += 2;
+                }
+                None => {
+                    self.out.push(char::from(byte));
+                    at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Passes invalid bytes to the error handler.
     fn refuse(&mut self, at: usize, count: usize, why: &str) -> Result<()> {
         let wrong = self.bytes.get(at..at + count).unwrap_or_default();
@@ -220,6 +305,7 @@ pub(crate) fn decode(bytes: &[u8], encoding: &str, errors: &str) -> Result<Strin
             reader.bytes = bytes.strip_prefix(b"\xef\xbb\xbf").filter(|_| mark).unwrap_or(bytes);
             reader.utf8()?;
         }
+        Encoding::Escaped { raw } => reader.escaped(raw)?,
         Encoding::Narrow(name, bound) => {
             reader.name = name;
             for (at, byte) in bytes.iter().enumerate() {

@@ -401,7 +401,7 @@ fn join(text: &Text, given: &Given) -> Result<Value> {
     let mut parts = Vec::new();
     for (i, item) in items.collect()?.into_iter().enumerate() {
         interrupt::check_at(i)?;
-        match item {
+        match item.underlying().unwrap_or(item) {
             Value::Str(part) => parts.push(part),
             other => bail!(TypeError, "sequence item {i}: expected str instance, {} found", other.type_name()),
         }

@@ -19,8 +19,8 @@ pub(crate) use bessel::{
     airy_ai, i0, i0e, i1, i1e, j0, j1, modified_i1, modified_k0, modified_k1, scaled_k0, scaled_k1, spherical_j0, y0,
     y1,
 };
-pub use error::erf;
-pub(crate) use error::{erfc, erfcx, erfinv, log_ndtr, ndtri};
+pub use error::{acosh, asinh, atanh, erf, erfc};
+pub(crate) use error::{erfcx, erfinv, log_ndtr, ndtri};
 pub(crate) use gamma::{digamma, lgamma};
 pub use gamma::{polygamma, trigamma, zeta};
 pub(crate) use incomplete::{lower_gamma, upper_gamma};

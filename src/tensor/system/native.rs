@@ -2,11 +2,12 @@
 
 mod mapping;
 
-use super::{Access, Clock, Files, Machine, OpenFile, PathKind};
+use super::{Access, Clock, Files, Folders, Machine, OpenFile, PathKind, Status};
 use mapping::{Map, ignore_file_size_signal, lost_page, reserve};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
@@ -186,6 +187,70 @@ impl Files for Native {
     #[inline]
     fn lost_page() -> bool {
         lost_page()
+    }
+}
+
+impl Folders for Native {
+    fn status(path: &Path, of_link: bool) -> io::Result<Status> {
+        let known = if of_link { fs::symlink_metadata(path)? } else { fs::metadata(path)? };
+        let time = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Ok(Status {
+            mode: known.mode(),
+            inode: known.ino(),
+            device: known.dev(),
+            links: known.nlink(),
+            owner: known.uid(),
+            group: known.gid(),
+            size: known.len(),
+            times: [
+                time(known.atime(), known.atime_nsec()),
+                time(known.mtime(), known.mtime_nsec()),
+                time(known.ctime(), known.ctime_nsec()),
+            ],
+        })
+    }
+
+    fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), mode).create(path)
+    }
+
+    fn remove_folder(path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn rename(from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn read_link(path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path)
+    }
+
+    fn link(target: &Path, path: &Path) -> io::Result<()> {
+        std::os::unix::fs::symlink(target, path)
+    }
+
+    fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+    }
+
+    fn set_times(path: &Path, accessed: u64, changed: u64) -> io::Result<()> {
+        let time = |nanoseconds| UNIX_EPOCH + Duration::from_nanos(nanoseconds);
+        let times = fs::FileTimes::new().set_accessed(time(accessed)).set_modified(time(changed));
+        File::open(path)?.set_times(times)
+    }
+
+    fn enter(path: &Path) -> io::Result<()> {
+        std::env::set_current_dir(path)
+    }
+
+    fn environment() -> Vec<(String, String)> {
+        let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+    }
+
+    fn process() -> u32 {
+        std::process::id()
     }
 }
 

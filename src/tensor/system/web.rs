@@ -1,7 +1,7 @@
 //! The page that runs the program, with files in memory that live as long as the page. Single-threaded. A private mapping is
 //! a copy of a file's bytes, and a shared one is those bytes themselves.
 
-use super::{Access, Clock, Files, Machine, Mapping, OpenFile, PathKind, SystemFailure};
+use super::{Access, Clock, Files, Folders, Machine, Mapping, OpenFile, PathKind, Status, SystemFailure};
 use std::alloc::{self, GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -210,8 +210,7 @@ pub fn keep(name: &str, bytes: Vec<u8>) -> io::Result<()> {
 /// Calls `work` while a folder of that name exists, then removes the folder with its contents.
 pub fn with_folder(folder: &Path, work: impl FnOnce()) {
     let name = Web::full_name(folder);
-    // Folders are implied by files, so this adds an unreachable file.
-    files().insert(name.join(".."), FileContent::default());
+    files().insert(name.join(EMPTY), FileContent::default());
     work();
     files().retain(|file, _| !file.starts_with(&name));
 }
@@ -345,6 +344,93 @@ impl Drop for Temporary {
     }
 }
 
+/// Folders are implied by files. One without files has a file of this name, which no path reaches.
+const EMPTY: &str = "..";
+
+impl Folders for Web {
+    fn status(path: &Path, _of_link: bool) -> io::Result<Status> {
+        let (mode, size) = match Web::kind(path)? {
+            PathKind::File(size) => (0o100_644, size),
+            PathKind::Folder => (0o040_755, 0),
+            PathKind::Other => (0o020_644, 0),
+        };
+        Ok(Status { mode, size, links: 1, ..Status::default() })
+    }
+
+    fn create_folder(path: &Path, _mode: u32) -> io::Result<()> {
+        if Web::kind(path).is_ok() {
+            return Err(io::Error::from(ErrorKind::AlreadyExists));
+        }
+        let name = Web::full_name(path);
+        match name.parent().map(Web::kind) {
+            Some(Ok(PathKind::Folder)) => {}
+            Some(Ok(_)) => return Err(io::Error::from(ErrorKind::NotADirectory)),
+            Some(Err(error)) => return Err(error),
+            None => return Err(io::Error::from(ErrorKind::NotFound)),
+        }
+        files().insert(name.join(EMPTY), FileContent::default());
+        Ok(())
+    }
+
+    fn remove_folder(path: &Path) -> io::Result<()> {
+        let name = Web::full_name(path);
+        match Web::kind(path)? {
+            PathKind::Folder => {}
+            _ => return Err(io::Error::from(ErrorKind::NotADirectory)),
+        }
+        let mut files = files();
+        let own = name.join(EMPTY);
+        if files.keys().any(|file| file.starts_with(&name) && *file != own) {
+            return Err(io::Error::from(ErrorKind::DirectoryNotEmpty));
+        }
+        files.remove(&own);
+        Ok(())
+    }
+
+    fn rename(from: &Path, to: &Path) -> io::Result<()> {
+        Web::kind(from)?;
+        let (from, to) = (Web::full_name(from), Web::full_name(to));
+        let mut files = files();
+        let moved: Vec<PathBuf> = files.keys().filter(|file| file.starts_with(&from)).cloned().collect();
+        for old in moved {
+            let rest = old.strip_prefix(&from).map(Path::to_owned).unwrap_or_default();
+            let new = if rest.as_os_str().is_empty() { to.clone() } else { to.join(rest) };
+            if let Some(content) = files.remove(&old) {
+                files.insert(new, content);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_link(_path: &Path) -> io::Result<PathBuf> {
+        Err(io::Error::from(ErrorKind::InvalidInput))
+    }
+
+    fn link(_target: &Path, _path: &Path) -> io::Result<()> {
+        Err(io::Error::from(ErrorKind::Unsupported))
+    }
+
+    fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
+        Err(io::Error::from(ErrorKind::Unsupported))
+    }
+
+    fn set_times(path: &Path, _accessed: u64, _changed: u64) -> io::Result<()> {
+        Web::kind(path).map(drop)
+    }
+
+    fn enter(_path: &Path) -> io::Result<()> {
+        Err(io::Error::from(ErrorKind::Unsupported))
+    }
+
+    fn environment() -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn process() -> u32 {
+        1
+    }
+}
+
 impl Files for Web {
     type File = File;
     type Mapping = Map;
@@ -402,6 +488,7 @@ impl Files for Web {
         };
         let mut names: Vec<_> = files().keys().filter_map(first).collect();
         names.dedup();
+        names.retain(|name| name != EMPTY);
         Ok(names)
     }
 

@@ -352,24 +352,6 @@ fn functions_are_made_of_functions() -> Result<()> {
     let info = objects::members::attribute(&state, &cached, "cache_info")?;
     assert_eq!(shown(&state, call_it(&info, vec![])), "CacheInfo(hits=1, misses=1, maxsize=None, currsize=1)");
     assert_eq!(shown(&state, call_it(&cached, vec![ints([])])), "TypeError: unhashable type: 'list'");
-    let point = call(&state, "collections.namedtuple", &[Value::str("P"), Value::str("x y")], &[])?;
-    let tuple = call_it(&point, vec![Value::Int(1), Value::Int(2)])?;
-    assert_eq!(state.repr(&tuple)?, "P(x=1, y=2)");
-    assert_eq!(asked(&state, "py.isinstance", &[tuple.clone(), point.clone()]), "True");
-    let replace = objects::members::attribute(&state, &tuple, "_replace")?;
-    let replaced = call_value(&state, &replace, vec![], vec![("x".into(), Value::Int(5))])?;
-    assert_eq!(state.repr(&replaced)?, "P(x=5, y=2)");
-    for (args, text) in [
-        (vec![], "P.__new__() missing 2 required positional arguments: 'x' and 'y'"),
-        (vec![Value::None; 3], "P.__new__() takes 3 positional arguments but 4 were given"),
-    ] {
-        assert_eq!(call_it(&point, args).err().map(|error| error.message).as_deref(), Some(text));
-    }
-    let made = |args: &[Value]| call(&state, "collections.namedtuple", args, &[]).err().map(|error| error.message);
-    assert_eq!(
-        made(&[Value::str("P"), Value::str("x class")]).as_deref(),
-        Some("Type names and field names cannot be a keyword: 'class'")
-    );
     let squares = NativeFunction::value("f", |args, _| Ok(args.into_iter().next().unwrap_or(Value::None)));
     let mapped = call(&state, "torch.vmap", &[squares], &[])?;
     let rows = call(&state, "torch.arange", &[Value::Int(3)], &[])?;

@@ -43,6 +43,28 @@ pub(super) const ROWS: &[Row] = &[
     function("math.sinh(any x) -> float", |c| bounded(c, f64::sinh), "Computes the hyperbolic sine."),
     function("math.cosh(any x) -> float", |c| bounded(c, f64::cosh), "Computes the hyperbolic cosine."),
     function("math.tanh(any x) -> float", |c| real(c, f64::tanh, |_| true), "Computes the hyperbolic tangent."),
+    function(
+        "math.asinh(any x) -> float",
+        |c| real(c, special::asinh, |_| true),
+        "Computes the inverse hyperbolic sine.",
+    ),
+    function(
+        "math.acosh(any x) -> float",
+        |c| real(c, special::acosh, |x| x >= 1.0),
+        "Computes the inverse hyperbolic cosine.",
+    ),
+    function(
+        "math.atanh(any x) -> float",
+        |c| real(c, special::atanh, |x| x.abs() < 1.0),
+        "Computes the inverse hyperbolic tangent.",
+    ),
+    function("math.erf(any x) -> float", |c| real(c, special::erf, |_| true), "Computes the error function."),
+    function(
+        "math.erfc(any x) -> float",
+        |c| real(c, special::erfc, |_| true),
+        "Computes the complementary error function.",
+    ),
+    function("math.dist(any p, any q) -> float", distance, "Computes the distance between two points."),
     function("math.cbrt(any x) -> float", |c| real(c, f64::cbrt, |_| true), "Computes the cube root."),
     function("math.exp2(any x) -> float", |c| bounded(c, f64::exp2), "Raises 2 to the power of x."),
     function("math.fmod(any x, any y) -> float", remainder, "Returns the rest of x / y, with the sign of x."),
@@ -143,6 +165,14 @@ pub(super) const ROWS: &[Row] = &[
     function("operator.matmul(any a, any b) -> any", |c| binary(c, "@"), "Returns a @ b."),
     function("operator.eq(any a, any b) -> any", |c| binary(c, "=="), "Returns whether two values are equal."),
     function("operator.lt(any a, any b) -> any", |c| binary(c, "<"), "Returns whether a is less than b."),
+    function("operator.ne(any a, any b) -> any", |c| binary(c, "!="), "Returns whether two values differ."),
+    function("operator.le(any a, any b) -> any", |c| binary(c, "<="), "Returns whether a is at most b."),
+    function("operator.ge(any a, any b) -> any", |c| binary(c, ">="), "Returns whether a is at least b."),
+    function("operator.and_(any a, any b) -> any", |c| binary(c, "&"), "Returns a & b."),
+    function("operator.or_(any a, any b) -> any", |c| binary(c, "|"), "Returns a | b."),
+    function("operator.xor(any a, any b) -> any", |c| binary(c, "^"), "Returns a ^ b."),
+    function("operator.lshift(any a, any b) -> any", |c| binary(c, "<<"), "Returns a << b."),
+    function("operator.rshift(any a, any b) -> any", |c| binary(c, ">>"), "Returns a >> b."),
     function("operator.gt(any a, any b) -> any", |c| binary(c, ">"), "Returns whether a is greater than b."),
     function("time.time() -> float", now, "Returns the seconds since 1970."),
     function("time.perf_counter() -> float", now, "Returns the seconds of a clock for intervals."),
@@ -453,6 +483,18 @@ const MOST_SECONDS: f64 = 9_223_372_036.0;
 
 fn now(_: &mut Call) -> Result<Value> {
     Ok(Value::Float(System::since_epoch().as_secs_f64()))
+}
+
+fn distance(call: &mut Call) -> Result<Value> {
+    let (p, q) = (items(call, 0)?, items(call, 1)?);
+    if p.len() != q.len() {
+        bail!(ValueError, "both points must have the same number of dimensions");
+    }
+    let mut length = 0.0;
+    for (p, q) in p.iter().zip(&q) {
+        length = f64::hypot(length, float_of_number(p)? - float_of_number(q)?);
+    }
+    Ok(Value::Float(length))
 }
 
 fn import(call: &Call, what: Import) -> Result<Value> {

@@ -52,7 +52,8 @@ impl<'a> Compiler<'a, '_> {
 
     pub(super) fn for_loop(&mut self, statement: &'a StmtFor) -> Compiled {
         if statement.is_async {
-            return Err(SyntaxFault::unsupported("async loops", statement));
+            self.refused("async loops", source_offset(statement));
+            return Ok(());
         }
         self.expression(&statement.iter)?;
         let at = source_offset(&*statement.iter);
@@ -232,7 +233,8 @@ impl<'a> Compiler<'a, '_> {
 
     pub(super) fn with(&mut self, statement: &'a StmtWith) -> Compiled {
         if statement.is_async {
-            return Err(SyntaxFault::unsupported("async with statements", statement));
+            self.refused("async with statements", source_offset(statement));
+            return Ok(());
         }
         self.with_items(&statement.items, &statement.body)
     }

@@ -128,7 +128,11 @@ impl<'a> Compiler<'a, '_> {
                 self.emit(Op::Call(1, NO_NAMES), at);
                 self.emit(Op::YieldFrom, at);
             }
-            Expr::Await(e) => return Err(SyntaxFault::unsupported("await expressions", e)),
+            Expr::Await(e) => {
+                self.expression(&e.value)?;
+                self.emit(Op::Await, at);
+                self.emit(Op::YieldFrom, at);
+            }
             Expr::TString(e) => return Err(SyntaxFault::unsupported("template strings", e)),
             Expr::IpyEscapeCommand(e) => return Err(SyntaxFault::unsupported("IPython commands", e)),
             // Literals are constants.

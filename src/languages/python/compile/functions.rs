@@ -15,21 +15,65 @@ impl<'a> Compiler<'a, '_> {
         let (at, scope) = (source_offset(&function.name), self.scopes.of(function));
         self.defaults(&function.parameters, at)?;
         let code = self.nested_code((scope, &function.name, parameters(&function.parameters)), |this| {
-            if function.is_async {
-                // Refused when it is called, so that a file with one runs as far as it needs none.
-                this.push(Value::Type("NotImplementedError"), at);
-                this.push(Value::str("async functions are not supported at this prompt"), at);
-                this.emit(Op::Call(1, NO_NAMES), at);
-                this.emit(Op::Raise(1), at);
-                return Ok(());
-            }
+            this.unit.code.is_async = function.is_async;
             this.documented_body(&function.body)?;
             this.ends(at);
             Ok(())
         })?;
         self.emit_function(code, at);
+        self.annotations(function, at)?;
         self.decorated(&function.decorator_list);
         self.store(&function.name, at);
+        Ok(())
+    }
+
+    /// Compiles what is raised where a form that is not supported runs, so that the rest of a module does.
+    pub(super) fn refused(&mut self, form: &str, at: u32) {
+        self.push(Value::Type("NotImplementedError"), at);
+        self.push(Value::str(format!("{form} are not supported at this prompt")), at);
+        self.emit(Op::Call(1, NO_NAMES), at);
+        self.emit(Op::Raise(1), at);
+    }
+
+    /// Gives the function on the stack the annotations of its parameters.
+    fn annotations(&mut self, function: &'a StmtFunctionDef, at: u32) -> Compiled {
+        let given = &function.parameters;
+        let of = |parameter: &'a ruff_python_ast::Parameter| Some((&parameter.name, parameter.annotation.as_deref()?));
+        let singles = given.posonlyargs.iter().chain(&given.args).map(|parameter| of(&parameter.parameter));
+        let named = given.kwonlyargs.iter().map(|parameter| of(&parameter.parameter));
+        let all = singles.chain([given.vararg.as_deref().and_then(of)]).chain(named);
+        let mut all: Vec<(&str, &Expr)> = all
+            .chain([given.kwarg.as_deref().and_then(of)])
+            .flatten()
+            .map(|(name, annotation)| (name.as_str(), annotation))
+            .collect();
+        all.extend(function.returns.as_deref().map(|annotation| ("return", annotation)));
+        if all.is_empty() {
+            return Ok(());
+        }
+        let refusal = self.jump(Op::Try, at);
+        for (name, annotation) in &all {
+            self.push(Value::str(*name), at);
+            self.annotation(annotation)?;
+        }
+        self.emit(Op::Dict(all.len() as u32), at);
+        self.emit(Op::EndTry, at);
+        self.emit(Op::Annotate, at);
+        let end = self.jump(Op::Jump, at);
+        self.land(refusal);
+        self.emit(Op::AnnotateLater, at);
+        self.land(end);
+        Ok(())
+    }
+
+    /// Compiles an annotation, which is a text after `from __future__ import annotations`.
+    pub(super) fn annotation(&mut self, annotation: &'a Expr) -> Compiled {
+        if !self.annotations_are_texts {
+            return self.expression(annotation);
+        }
+        let range = annotation.range();
+        let text = self.source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
+        self.push(Value::str(text), source_offset(annotation));
         Ok(())
     }
 

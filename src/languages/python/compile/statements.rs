@@ -116,7 +116,7 @@ impl<'a> Compiler<'a, '_> {
             && statement.simple
         {
             let at = source_offset(statement);
-            self.expression(&statement.annotation)?;
+            self.annotation(&statement.annotation)?;
             self.load("__annotations__", at);
             let member = self.member(&name.id);
             self.push(Value::str(self.unit.code.name(member)), at);
@@ -181,6 +181,7 @@ impl<'a> Compiler<'a, '_> {
         let module = statement.module.as_ref().map_or("", |module| module.as_str());
         let path = format!("{}{module}", ".".repeat(statement.level as usize));
         if path == "__future__" {
+            self.annotations_are_texts |= statement.names.iter().any(|alias| alias.name.as_str() == "annotations");
             return;
         }
         let path = self.constant(Value::str(path));

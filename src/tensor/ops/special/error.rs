@@ -15,8 +15,20 @@ pub fn erf(x: f64) -> f64 {
     libm::erf(x)
 }
 
-pub(crate) fn erfc(x: f64) -> f64 {
+pub fn erfc(x: f64) -> f64 {
     libm::erfc(x)
+}
+
+pub fn asinh(x: f64) -> f64 {
+    libm::asinh(x)
+}
+
+pub fn acosh(x: f64) -> f64 {
+    libm::acosh(x)
+}
+
+pub fn atanh(x: f64) -> f64 {
+    libm::atanh(x)
 }
 
 /// `exp(x²) erfc(x)`.

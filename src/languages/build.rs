@@ -1,0 +1,56 @@
+//! Compresses the modules of Python's library that `python/library/modules.txt` lists, and writes an index of them.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let ours = Path::new("python/library");
+    let list = fs::read_to_string(ours.join("modules.txt"))?;
+    let mut paths: Vec<String> = list.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+    for file in fs::read_dir(ours)? {
+        let file = file?.path();
+        if file.extension().is_some_and(|extension| extension == "py") {
+            paths.extend(file.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        }
+    }
+    // In the order of their names, by which they are found.
+    paths.sort_by_key(|path| path.strip_suffix("/__init__").unwrap_or(path).replace('/', "."));
+    paths.dedup();
+    let folder = PathBuf::from(env::var("OUT_DIR")?).join("library");
+    let mut index = String::new();
+    for path in &paths {
+        let own = ours.join(format!("{path}.py"));
+        let file = if own.exists() { own } else { Path::new(rustpython_pylib::LIB_PATH).join(format!("{path}.py")) };
+        let mut text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        // What CPython 3.11 does otherwise than the text, mostly because there it is C.
+        let amended = ours.join("amended").join(format!("{path}.py"));
+        if amended.exists() {
+            text.extend(fs::read(amended)?);
+        }
+        let (module, is_package) = match path.strip_suffix("/__init__") {
+            Some(package) => (package, true),
+            None => (path.as_str(), false),
+        };
+        let (module, length, plain) = (module.replace('/', "."), text.len(), folder.join(format!("{path}.py")));
+        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(&text)?;
+        let packed = plain.with_extension("z");
+        fs::create_dir_all(plain.parent().unwrap_or(&folder))?;
+        fs::write(&packed, packer.finish()?)?;
+        // A page fetches the text itself.
+        fs::write(&plain, text)?;
+        writeln!(
+            index,
+            "Module {{ name: {module:?}, path: {path:?}, is_package: {is_package}, length: {length}, \
+             part: part!(\"library/{path}.py\", {packed:?}) }},"
+        )?;
+    }
+    fs::write(folder.join("index.rs"), format!("&[\n{index}]\n"))?;
+    println!("cargo::rerun-if-changed=python/library");
+    Ok(())
+}
