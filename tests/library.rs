@@ -24,7 +24,7 @@ fn programs() -> Vec<Program> {
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        programs.extend(text.split("\n## ").skip(1).map(|section| Program {
+        programs.extend(text.split("\n## `").skip(1).map(|section| Program {
             name: format!("{name}: {}", section.lines().next().unwrap_or_default()),
             text: block(section, "python"),
             printed: block(section, "text"),

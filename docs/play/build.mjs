@@ -16,7 +16,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = join(HERE, '../..');
 
 /** The most that a first visitor may have to fetch until the prompt is there, compressed, in bytes, … */
-const MOST_FIRST = 2_800_000;
+const MOST_FIRST = 2_830_000;
 /** … and the most that all files may have, which the service worker fetches afterwards, for offline use. */
 const MOST_EVER = 3_200_000;
 

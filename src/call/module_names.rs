@@ -7,6 +7,7 @@ pub const MODULES: &[&str] = &[
     "py",
     "__future__",
     "_C",
+    "_json",
     "_posix",
     "_random",
     "_sre",

@@ -28,6 +28,7 @@ const TABLES: &[&[Row]] = &[
     functools::ROWS,
     itertools::ROWS,
     modules::ROWS,
+    native::json::ROWS,
     native::posix::ROWS,
     native::random::ROWS,
     native::regex::ROWS,

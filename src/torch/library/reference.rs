@@ -18,6 +18,14 @@ pub fn page() -> String {
         if signature.name.starts_with(BELOW) || row.role == Role::Internal {
             continue;
         }
+        // What the modules of Python's library are written on.
+        if signature
+            .name
+            .split_once('.')
+            .is_some_and(|(module, _)| module.starts_with('_') && LIBRARY.contains(&module))
+        {
+            continue;
+        }
         let owner = owner(row, &signature);
         let name = called(&owner, &signature, row);
         names.insert(name.clone());

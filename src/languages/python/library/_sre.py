@@ -1,6 +1,6 @@
 """Patterns and matches of regular expressions."""
 
-from _sre import _cases, _program, _run
+from _sre import _cases, _program, _run, _run_all
 from types import GenericAlias, MappingProxyType
 
 MAGIC = 20221023
@@ -50,6 +50,10 @@ _FLAGS = (
 )
 
 
+# Behind every text.
+_END = 9223372036854775807
+
+
 class Pattern:
     """A compiled regular expression."""
 
@@ -59,66 +63,54 @@ class Pattern:
         self._program, self._names = program, names
         self._is_text = not isinstance(pattern, bytes)
 
-    def _checked(self, string):
-        if isinstance(string, str):
-            if not self._is_text:
-                raise TypeError("cannot use a bytes pattern on a string-like object")
-            return string
-        if not isinstance(string, (bytes, bytearray, memoryview)):
-            raise TypeError(f"expected string or bytes-like object, got '{type(string).__name__}'")
-        if self._is_text and self.pattern is not None:
-            raise TypeError("cannot use a string pattern on a bytes-like object")
-        return string
+    def match(self, string, pos=0, endpos=_END):
+        found = _run(self._program, string, pos, endpos, 0, False)
+        return None if found is None else Match(self, string, found)
 
-    def _found(self, string, pos, endpos, mode, must_advance=False):
-        string = self._checked(string)
-        length = len(string)
-        pos = min(max(pos, 0), length)
-        endpos = min(max(endpos, 0), length)
-        if pos > endpos:
-            return None
-        found = _run(self._program, string, pos, endpos, mode, must_advance)
-        return None if found is None else Match(self, string, pos, endpos, found)
+    def fullmatch(self, string, pos=0, endpos=_END):
+        found = _run(self._program, string, pos, endpos, 1, False)
+        return None if found is None else Match(self, string, found)
 
-    def match(self, string, pos=0, endpos=9223372036854775807):
-        return self._found(string, pos, endpos, 0)
+    def search(self, string, pos=0, endpos=_END):
+        found = _run(self._program, string, pos, endpos, 2, False)
+        return None if found is None else Match(self, string, found)
 
-    def fullmatch(self, string, pos=0, endpos=9223372036854775807):
-        return self._found(string, pos, endpos, 1)
-
-    def search(self, string, pos=0, endpos=9223372036854775807):
-        return self._found(string, pos, endpos, 2)
-
-    def finditer(self, string, pos=0, endpos=9223372036854775807):
-        self._checked(string)
+    def finditer(self, string, pos=0, endpos=_END):
+        # What is no string is refused now, not at the first item.
+        _run(self._program, string, 0, 0, 0, False)
         return self._each(string, pos, endpos)
 
     def _each(self, string, pos, endpos):
-        must_advance = False
+        start, must_advance = pos, False
         while True:
-            match = self._found(string, pos, endpos, 2, must_advance)
-            if match is None:
+            found = _run(self._program, string, start, endpos, 2, must_advance)
+            if found is None:
                 return
-            yield match
-            start, pos = match.span()
-            must_advance = start == pos
+            yield Match(self, string, found)
+            start = found[2]
+            must_advance = found[1] == start
 
-    def findall(self, string, pos=0, endpos=9223372036854775807):
-        empty = "" if isinstance(string, str) else b""
+    def findall(self, string, pos=0, endpos=_END):
+        all = _run_all(self._program, string, pos, endpos) or ()
         if self.groups == 0:
-            return [match.group() for match in self.finditer(string, pos, endpos)]
+            return [string[found[1] : found[2]] for found in all]
+        empty = "" if isinstance(string, str) else b""
         if self.groups == 1:
-            return [empty if (part := match.group(1)) is None else part for match in self.finditer(string, pos, endpos)]
-        return [match.groups(empty) for match in self.finditer(string, pos, endpos)]
+            return [empty if found[3] < 0 else string[found[3] : found[4]] for found in all]
+        places = range(3, 3 + 2 * self.groups, 2)
+        return [
+            tuple(empty if found[at] < 0 else string[found[at] : found[at + 1]] for at in places) for found in all
+        ]
 
     def split(self, string, maxsplit=0):
         parts, at = [], 0
-        for count, match in enumerate(self.finditer(string)):
+        places = range(3, 3 + 2 * self.groups, 2)
+        for count, found in enumerate(_run_all(self._program, string, 0, _END)):
             if maxsplit and count >= maxsplit:
                 break
-            parts.append(string[at : match.start()])
-            parts += match.groups()
-            at = match.end()
+            parts.append(string[at : found[1]])
+            parts += [None if found[place] < 0 else string[found[place] : found[place + 1]] for place in places]
+            at = found[2]
         parts.append(string[at:])
         return parts
 
@@ -126,32 +118,30 @@ class Pattern:
         return self.subn(repl, string, count)[0]
 
     def subn(self, repl, string, count=0):
-        if not callable(repl):
-            escape = "\\" if isinstance(repl, str) else b"\\"
-            if escape in repl:
-                import re
-
-                parts = re._compile_template(self, repl)
-                replacement = (lambda match: parts[0]) if len(parts) == 1 else lambda match: _filled(match, parts)
-            else:
-                replacement = lambda match: repl
-        else:
+        if callable(repl):
             replacement = repl
+        elif ("\\" if isinstance(repl, str) else b"\\") in repl:
+            import re
+
+            parts = re._compile_template(self, repl)
+            replacement = None if len(parts) == 1 else lambda match: _filled(match, parts)
+            repl = parts[0]
+        else:
+            replacement = None
         made, at, number = [], 0, 0
-        for match in self.finditer(string):
+        for found in _run_all(self._program, string, 0, _END):
             if count and number >= count:
                 break
-            start, end = match.span()
-            made.append(string[at:start])
-            new = replacement(match)
+            made.append(string[at : found[1]])
+            new = repl if replacement is None else replacement(Match(self, string, found))
             if new is not None:
                 made.append(new)
-            at = end
+            at = found[2]
             number += 1
         made.append(string[at:])
         return ("" if isinstance(string, str) else b"").join(made), number
 
-    def scanner(self, string, pos=0, endpos=9223372036854775807):
+    def scanner(self, string, pos=0, endpos=_END):
         return _Scanner(self, string, pos, endpos)
 
     def __eq__(self, other):
@@ -195,13 +185,13 @@ class _Scanner:
     def _next(self, mode):
         if self._pos is None:
             return None
-        match = self.pattern._found(self._string, self._pos, self._endpos, mode, self._must_advance)
-        if match is None:
+        found = _run(self.pattern._program, self._string, self._pos, self._endpos, mode, self._must_advance)
+        if found is None:
             self._pos = None
-        else:
-            start, self._pos = match.span()
-            self._must_advance = start == self._pos
-        return match
+            return None
+        self._pos = found[2]
+        self._must_advance = found[1] == found[2]
+        return Match(self.pattern, self._string, found)
 
     def match(self):
         return self._next(0)
@@ -213,17 +203,24 @@ class _Scanner:
 class Match:
     """Where a pattern was found."""
 
-    def __init__(self, re, string, pos, endpos, found):
-        self.re, self.string, self.pos, self.endpos = re, string, pos, endpos
-        self._last, self._marks = found[0], found[1:]
+    def __init__(self, re, string, found):
+        self.re, self.string, self._found = re, string, found
+
+    @property
+    def pos(self):
+        return self._found[-2]
+
+    @property
+    def endpos(self):
+        return self._found[-1]
 
     @property
     def lastindex(self):
-        return None if self._last < 0 else self._last
+        return None if self._found[0] < 0 else self._found[0]
 
     @property
     def lastgroup(self):
-        return None if self._last < 0 else self.re._names[self._last]
+        return None if self._found[0] < 0 else self.re._names[self._found[0]]
 
     @property
     def regs(self):
@@ -241,8 +238,8 @@ class Match:
         return number
 
     def _part(self, number, default=None):
-        start = self._marks[2 * number]
-        end = self._marks[2 * number + 1]
+        start = self._found[2 * number + 1]
+        end = self._found[2 * number + 2]
         if start < 0 or end < 0:
             return default
         part = self.string[start:end]
@@ -266,7 +263,7 @@ class Match:
 
     def span(self, group=0):
         number = self._number(group)
-        start, end = self._marks[2 * number], self._marks[2 * number + 1]
+        start, end = self._found[2 * number + 1], self._found[2 * number + 2]
         return (-1, -1) if end < 0 else (start, end)
 
     def start(self, group=0):

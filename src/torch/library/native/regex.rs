@@ -11,11 +11,20 @@ use tensor::{Result, bail, interrupt, limits};
 use value::{Object, Text, Value};
 
 pub(in crate::library) const ROWS: &[Row] = &[
-    function("_sre._program(any instructions, int groups, int counters) -> any", program, "Reads a program."),
+    function(
+        "_sre._program(any instructions, int groups, int counters, any is_text) -> any",
+        program,
+        "Reads a program, which matches texts, bytes, or (None) both.",
+    ),
     function(
         "_sre._run(any program, any string, int pos, int endpos, int mode, bool must_advance) -> any",
-        run,
+        |c| with_input(c, Run { mode: c.int(4)?, must_advance: c.bool(5)? }),
         "Matches a text: at a position, in whole (mode 1) or anywhere behind it (2).",
+    ),
+    function(
+        "_sre._run_all(any program, any string, int pos, int endpos) -> any",
+        |c| with_input(c, RunAll),
+        "Returns all matches in a text that do not overlap, each as `_run` returns it.",
     ),
     function(
         "_sre._cases(int character) -> any",
@@ -91,6 +100,7 @@ enum Op {
 
 struct Program {
     ops: Vec<Op>,
+    is_text: Option<bool>,
     groups: usize,
     counters: usize,
 }
@@ -105,7 +115,8 @@ fn program(call: &mut Call) -> Result<Value> {
     let given = call.value(0).sequence().unwrap_or_default();
     let ops = given.iter().map(op).collect::<Result<Vec<_>>>()?;
     let count = |at: usize| call.int(at).map(|count| usize::try_from(count).unwrap_or_default());
-    Ok(Value::Object(Rc::new(Program { ops, groups: count(1)?, counters: count(2)? })))
+    let is_text = if let Value::Bool(is_text) = call.value(3) { Some(is_text) } else { None };
+    Ok(Value::Object(Rc::new(Program { ops, is_text, groups: count(1)?, counters: count(2)? })))
 }
 
 fn op(given: &Value) -> Result<Op> {
@@ -164,7 +175,7 @@ fn op(given: &Value) -> Result<Op> {
 }
 
 /// The characters of a text or of bytes, by their numbers.
-trait Input {
+pub(super) trait Input {
     fn at(&self, index: usize) -> Option<u32>;
 }
 
@@ -185,7 +196,7 @@ thread_local! {
     static LAST: RefCell<Option<(Text, Rc<[char]>)>> = const { RefCell::new(None) };
 }
 
-fn characters(text: &Text) -> Rc<[char]> {
+pub(super) fn characters(text: &Text) -> Rc<[char]> {
     LAST.with_borrow_mut(|last| match last {
         Some((known, characters)) if known.is(text) => characters.clone(),
         _ => {
@@ -196,64 +207,70 @@ fn characters(text: &Text) -> Rc<[char]> {
     })
 }
 
-fn run(call: &mut Call) -> Result<Value> {
+/// What is done with a text, whatever its characters are.
+trait Work {
+    fn on<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value>;
+}
+
+fn with_input(call: &Call, work: impl Work) -> Result<Value> {
     let Value::Object(object) = call.value(0) else { bail!(TypeError, "not a program") };
     let Some(program) = object.as_any().downcast_ref::<Program>() else { bail!(TypeError, "not a program") };
-    let count = |at: usize| call.int(at).map(|count| usize::try_from(count).unwrap_or_default());
-    let (from, to, mode, must_advance) = (count(2)?, count(3)?, call.int(4)?, call.bool(5)?);
+    let (pos, endpos) = (call.int(2)?, call.int(3)?);
     let string = call.value(1);
-    match string.underlying().unwrap_or(string) {
-        Value::Str(text) if text.characters() == text.len() => {
-            found(program, text.as_bytes(), (from, to), mode, must_advance)
+    let string = string.underlying().unwrap_or(string);
+    match (&string, program.is_text) {
+        (Value::Str(_), Some(false)) => bail!(TypeError, "cannot use a bytes pattern on a string-like object"),
+        (Value::Buffer(_), Some(true)) => bail!(TypeError, "cannot use a string pattern on a bytes-like object"),
+        _ => {}
+    }
+    let within = |length: usize| {
+        let bound = |place: i64| usize::try_from(place.max(0)).unwrap_or(usize::MAX).min(length);
+        (bound(pos), bound(endpos))
+    };
+    match &string {
+        Value::Str(text) => {
+            let (from, to) = within(text.characters());
+            match text.characters() == text.len() {
+                _ if from > to => Ok(Value::None),
+                true => work.on(program, text.as_bytes(), from, to),
+                false => work.on(program, &*characters(text), from, to),
+            }
         }
-        Value::Str(text) => found(program, &*characters(&text), (from, to), mode, must_advance),
-        Value::Buffer(buffer) => found(program, &*raw(&buffer)?, (from, to), mode, must_advance),
+        Value::Buffer(buffer) => {
+            let bytes = raw(buffer)?;
+            let (from, to) = within(bytes.len());
+            if from > to { Ok(Value::None) } else { work.on(program, &*bytes, from, to) }
+        }
         other => bail!(TypeError, "expected string or bytes-like object, got '{}'", other.type_name()),
     }
 }
 
-fn found<I: Input + ?Sized>(
-    program: &Program,
-    input: &I,
-    (from, to): (usize, usize),
+struct Run {
     mode: i64,
     must_advance: bool,
-) -> Result<Value> {
-    let slots = 2 * program.groups + 1;
-    let mut matcher = Matcher {
-        program,
-        input,
-        end: to,
-        is_whole: mode == 1,
-        not_at: must_advance.then_some(from),
-        marks: vec![NOWHERE; slots],
-        counters: vec![(0, NOWHERE); program.counters],
-        log: Vec::new(),
-        steps: 0,
-    };
-    let mut start = from;
-    loop {
-        // The first character decides most places of a search.
-        if mode == 2
-            && let Some(first) = program.ops.first().filter(|op| matches!(op, Op::Char(_) | Op::Set(_)))
-        {
-            while start < to && !input.at(start).is_some_and(|c| one(first, c)) {
-                start += 1;
-                interrupt::check_at(start)?;
-            }
+}
+
+impl Work for Run {
+    fn on<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value> {
+        let mut matcher = Matcher::new(program, input, to);
+        matcher.is_whole = self.mode == 1;
+        let found = matcher.find(from, self.mode == 2, self.must_advance)?;
+        Ok(found.map_or(Value::None, |(start, end)| matcher.found(start, end, from)))
+    }
+}
+
+struct RunAll;
+
+impl Work for RunAll {
+    fn on<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value> {
+        let mut matcher = Matcher::new(program, input, to);
+        let (mut all, mut start, mut must_advance) = (Vec::new(), from, false);
+        while let Some((first, end)) = matcher.find(start, true, must_advance)? {
+            limits::grown_to::<Value>(all.len() + 1)?;
+            all.push(matcher.found(first, end, from));
+            (start, must_advance) = (end, first == end);
         }
-        if let Some(end) = matcher.walk(0, start)? {
-            let place = |place: &usize| Value::Int(if *place == NOWHERE { -1 } else { *place as i64 });
-            let (last, marks) = matcher.marks.split_last().unwrap_or((&NOWHERE, &[]));
-            let whole = [start, end].map(|place| Value::Int(place as i64));
-            return Ok(Value::tuple(std::iter::once(place(last)).chain(whole).chain(marks.iter().map(place))));
-        }
-        if mode != 2 || start >= to {
-            return Ok(Value::None);
-        }
-        start += 1;
-        // What must not be empty at the beginning may be empty elsewhere.
-        matcher.not_at = None;
+        Ok(Value::List(all.into()))
     }
 }
 
@@ -293,7 +310,58 @@ struct Matcher<'p, I: ?Sized> {
     steps: usize,
 }
 
-impl<I: Input + ?Sized> Matcher<'_, I> {
+impl<'p, I: Input + ?Sized> Matcher<'p, I> {
+    fn new(program: &'p Program, input: &'p I, end: usize) -> Self {
+        Matcher {
+            program,
+            input,
+            end,
+            is_whole: false,
+            not_at: None,
+            marks: vec![NOWHERE; 2 * program.groups + 1],
+            counters: vec![(0, NOWHERE); program.counters],
+            log: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// Finds the pattern at a place, or anywhere behind it. Returns where it begins and ends.
+    fn find(&mut self, from: usize, anywhere: bool, must_advance: bool) -> Result<Option<(usize, usize)>> {
+        self.not_at = must_advance.then_some(from);
+        self.log.clear();
+        self.marks.fill(NOWHERE);
+        self.counters.fill((0, NOWHERE));
+        let mut start = from;
+        loop {
+            // The first character decides most places of a search.
+            if anywhere
+                && let Some(first) = self.program.ops.first().filter(|op| matches!(op, Op::Char(_) | Op::Set(_)))
+            {
+                while start < self.end && !self.input.at(start).is_some_and(|c| one(first, c)) {
+                    start += 1;
+                    interrupt::check_at(start)?;
+                }
+            }
+            if let Some(end) = self.walk(0, start)? {
+                return Ok(Some((start, end)));
+            }
+            if !anywhere || start >= self.end {
+                return Ok(None);
+            }
+            start += 1;
+            // What must not be empty at the beginning may be empty elsewhere.
+            self.not_at = None;
+        }
+    }
+
+    /// Returns a match as a tuple: the last group that ended, the bounds of all groups, and those of the search.
+    fn found(&self, start: usize, end: usize, from: usize) -> Value {
+        let place = |place: usize| Value::Int(if place == NOWHERE { -1 } else { place as i64 });
+        let (last, marks) = self.marks.split_last().unwrap_or((&NOWHERE, &[]));
+        let bounds = [*last, start, end].into_iter().chain(marks.iter().copied()).chain([from, self.end]);
+        Value::tuple(bounds.map(place))
+    }
+
     /// Runs the program from an instruction and a place on. Returns where the match ends.
     fn walk(&mut self, mut at: usize, mut place: usize) -> Result<Option<usize>> {
         let (base, begin) = (self.log.len(), place);

@@ -196,5 +196,6 @@ def compile(p, flags=0):
     for name, group in p.state.groupdict.items():
         names[group] = name
     groups = p.state.groups - 1
-    program = _sre._program(builder.code, groups, builder.counters)
+    is_text = None if pattern is None else isinstance(pattern, str)
+    program = _sre._program(builder.code, groups, builder.counters, is_text)
     return _sre.Pattern(pattern, int(flags), program, groups, p.state.groupdict, tuple(names))
