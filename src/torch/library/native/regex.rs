@@ -209,7 +209,7 @@ pub(super) fn characters(text: &Text) -> Rc<[char]> {
 
 /// What is done with a text, whatever its characters are.
 trait Work {
-    fn on<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value>;
+    fn over<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value>;
 }
 
 fn with_input(call: &Call, work: impl Work) -> Result<Value> {
@@ -232,14 +232,14 @@ fn with_input(call: &Call, work: impl Work) -> Result<Value> {
             let (from, to) = within(text.characters());
             match text.characters() == text.len() {
                 _ if from > to => Ok(Value::None),
-                true => work.on(program, text.as_bytes(), from, to),
-                false => work.on(program, &*characters(text), from, to),
+                true => work.over(program, text.as_bytes(), from, to),
+                false => work.over(program, &*characters(text), from, to),
             }
         }
         Value::Buffer(buffer) => {
             let bytes = raw(buffer)?;
             let (from, to) = within(bytes.len());
-            if from > to { Ok(Value::None) } else { work.on(program, &*bytes, from, to) }
+            if from > to { Ok(Value::None) } else { work.over(program, &*bytes, from, to) }
         }
         other => bail!(TypeError, "expected string or bytes-like object, got '{}'", other.type_name()),
     }
@@ -251,7 +251,7 @@ struct Run {
 }
 
 impl Work for Run {
-    fn on<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value> {
+    fn over<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value> {
         let mut matcher = Matcher::new(program, input, to);
         matcher.is_whole = self.mode == 1;
         let found = matcher.find(from, self.mode == 2, self.must_advance)?;
@@ -262,7 +262,7 @@ impl Work for Run {
 struct RunAll;
 
 impl Work for RunAll {
-    fn on<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value> {
+    fn over<I: Input + ?Sized>(&self, program: &Program, input: &I, from: usize, to: usize) -> Result<Value> {
         let mut matcher = Matcher::new(program, input, to);
         let (mut all, mut start, mut must_advance) = (Vec::new(), from, false);
         while let Some((first, end)) = matcher.find(start, true, must_advance)? {
