@@ -139,7 +139,7 @@ pub fn normal_into<T: Real>(generator: &mut Generator, out: &mut [T], mean: f64,
     }
     // The words come from one stream; the computation on them is distributed over cores, in parts that begin at block
     // boundaries. It fails only after Ctrl-C.
-    let made = parallel::parts(whole, 1, &|_, part| {
+    let made = parallel::parts(whole, BLOCK, &|_, part| {
         vectorised_kernel(Normal { part, mean, std });
         Ok(())
     });

@@ -1,6 +1,7 @@
 //! Expected values printed by torch 2.7.0 on x86-64 with AVX-512.
 
 use super::*;
+use crate::thresholds::THREAD;
 use RealKind::{BF16, F16, F32, F64};
 
 /// The last two are 2^40 + 7 and -1.
@@ -287,4 +288,27 @@ fn remainders_of_floats_are_those_of_integers() {
             }
         }
     }
+}
+
+/// Whole blocks are computed on all cores, wherever the length divides.
+#[test]
+fn normal_numbers_do_not_depend_on_the_number_of_cores() {
+    for n in (BLOCK..4 * THREAD).step_by(BLOCK).flat_map(|n| [n, n + 5]) {
+        let mut expected = vec![0.0_f32; n];
+        let mut generator = seeded(3);
+        f32::units(&mut generator, &mut expected);
+        for part in expected.as_chunks_mut::<BLOCK>().0 {
+            vectorised_kernel(Normal { part, mean: 1.0, std: 2.0 });
+        }
+        if let (false, Some(last)) = (n.is_multiple_of(BLOCK), expected.last_chunk_mut::<BLOCK>()) {
+            f32::units(&mut generator, last);
+            f32::box_muller(last, 1.0, 2.0, false);
+        }
+        for cores in [1, 2, 3, 7] {
+            parallel::set_cores(cores);
+            let made = filled(n, |out: &mut [f32]| normal_into(&mut seeded(3), out, 1.0, 2.0, true));
+            assert!(made == expected, "{n} numbers on {cores} cores");
+        }
+    }
+    parallel::set_cores(0);
 }
