@@ -1,5 +1,5 @@
 //! Gradients that PyTorch computes in one step, and whose own derivative is one node. They have no name in a session.
-//! They follow the operators of the same name in PyTorch's `native_functions.yaml`, but are composed of several
+//! They follow the operators of the same name in PyTorch's `native_functions.yaml`, but most are composed of several
 //! functions here.
 
 use autograd::{Expr, Functions};
@@ -7,6 +7,7 @@ use call::{Call, Row, internal};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use tensor::bail;
 use tensor::layout::wrap_dim;
+use tensor::ops::softmax::{Softmax, softmax_backward};
 use tensor::ops::view as views;
 use tensor::{DType, Result, Scalar, Tensor, View};
 use value::{Value, as_tensor};
@@ -34,17 +35,12 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     internal(
         "_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
-        |c| {
-            steps(c, |c| {
-                let weighted = grad(c) * at(c, 1);
-                weighted.clone() - at(c, 1) * total(c, weighted)
-            })
-        },
+        |c| softmax(c, Softmax::Plain),
         "Computes the gradient of `softmax`.",
     ),
     internal(
         "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
-        |c| steps(c, |c| grad(c) - at(c, 1).call("exp", &[]) * total(c, grad(c))),
+        |c| softmax(c, Softmax::Log),
         "Computes the gradient of `log_softmax`.",
     ),
     internal(
@@ -178,10 +174,8 @@ fn number(call: &Call, index: usize) -> f64 {
     call.value(index).as_scalar().map_or(0.0, |number| number.to_f64())
 }
 
-/// Sums along the dimension given by the third argument.
-fn total<'a>(call: &Call, x: Expr<'a>) -> Expr<'a> {
-    let dim = call.value(2).as_scalar().map_or(0, |dim| dim.to_i64());
-    x.sum(&[dim], true)
+fn softmax(call: &Call, which: Softmax) -> Result<Value> {
+    softmax_backward(which, &call.view(0)?, &call.view(1)?, call.int(2)?).map(Value::from)
 }
 
 fn beyond<'a>(call: &'a Call<'a>) -> Expr<'a> {

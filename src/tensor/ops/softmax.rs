@@ -1,5 +1,9 @@
 //! Normalised exponentials of lines: `softmax`, `log_softmax`, `logsumexp`.
 
+mod backward;
+
+pub use backward::softmax_backward;
+
 use super::check::lost;
 use super::compare::CompareOp;
 use super::compose::{Math, number};
