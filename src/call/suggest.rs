@@ -28,7 +28,7 @@ pub fn no_attribute(state: &State, value: &Value, name: &str) -> Error {
         }
         other => format!("'{}' object has no attribute '{name}'", other.type_name()),
     });
-    // Nobody misspells a special name, and a lookup with a default shows no error.
+    // Special names are rarely misspelled, and a lookup with a default discards the error.
     if name.starts_with("__") || state.is_probing.get() {
         return error;
     }

@@ -28,7 +28,7 @@ pub trait Object: Any {
     fn attribute(&self, _name: &str) -> Option<Value> {
         None
     }
-    /// Calls a special method (`__len__`, `__add__` …) written in a script; `None` if there is none.
+    /// Calls a special method (`__len__`, `__add__` …) that a script defined; `None` if it defined none.
     fn special(&self, _name: &str, _args: &[Value]) -> Option<Result<Value>> {
         None
     }

@@ -24,7 +24,7 @@ pub(super) fn find(name: &str) -> Option<&'static Module> {
 }
 
 impl Module {
-    /// The file that messages and `__file__` name. There is none on the disk.
+    /// The path that messages and `__file__` show. No such file exists on disk.
     pub(super) fn shown(&self) -> String {
         format!("<python3.11>/{}.py", self.path)
     }

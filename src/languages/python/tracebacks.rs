@@ -109,7 +109,7 @@ impl Object for Traceback {
 /// `sys._getframe(depth)`
 ///
 /// # Errors
-/// ValueError if there are not so many calls.
+/// ValueError if the call stack is not deep enough.
 pub(super) fn running(machine: &Machine, depth: i64) -> Result<Value> {
     let session = machine.handle()?;
     let (mut steps, mut machines) = (Vec::new(), Vec::new());

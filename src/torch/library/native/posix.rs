@@ -106,7 +106,7 @@ pub(in crate::library) const ROWS: &[Row] = &[
     function(
         "_posix.entropy() -> int",
         |_| Ok(Value::Int((System::entropy() >> 1) as i64)),
-        "Returns a number that nobody can foresee.",
+        "Returns an unpredictable number.",
     ),
 ];
 
