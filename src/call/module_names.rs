@@ -7,6 +7,7 @@ pub const MODULES: &[&str] = &[
     "py",
     "__future__",
     "_C",
+    "_abc",
     "_json",
     "_posix",
     "_random",
@@ -119,8 +120,10 @@ pub fn instead(module: &str) -> Option<&'static str> {
 
 /// Returns the module `name` within another module.
 pub fn submodule(parent: &str, name: &str) -> Option<&'static str> {
-    MODULES.iter().copied().find(|module| match module.rsplit_once('.') {
-        Some((outer, inner)) => outer == parent && inner == name,
-        None => parent == "torch" && *module == name && !LIBRARY.contains(module),
-    })
+    let is_it = |module: &&str| match module.strip_suffix(name) {
+        Some("") => parent == "torch" && !LIBRARY.contains(module),
+        Some(before) => before.strip_suffix('.') == Some(parent),
+        None => false,
+    };
+    if name.contains('.') { None } else { MODULES.iter().copied().find(is_it) }
 }

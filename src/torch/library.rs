@@ -28,6 +28,7 @@ const TABLES: &[&[Row]] = &[
     functools::ROWS,
     itertools::ROWS,
     modules::ROWS,
+    native::abc::ROWS,
     native::json::ROWS,
     native::posix::ROWS,
     native::random::ROWS,
@@ -126,10 +127,9 @@ const IN_PLACE_FUNCTIONS: &[&str] = &[
 
 /// The rows of [`IN_PLACE_FUNCTIONS`] as functions.
 static IN_PLACE: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    let is_function = |row: &&Row| {
-        let name = bare_name(row.signature);
-        row.role == Role::Method && name.ends_with('_') && IN_PLACE_FUNCTIONS.contains(&name)
-    };
+    // Every start asks this for all rows.
+    let is_in_place = |row: &&Row| row.role == Role::Method && row.signature.contains('_');
+    let is_function = |row: &&Row| is_in_place(row) && IN_PLACE_FUNCTIONS.contains(&bare_name(row.signature));
     written().chain(derived()).filter(is_function).map(|row| Row { role: Role::Function, ..*row }).collect()
 });
 

@@ -44,6 +44,7 @@ pub use tensor::{MemoryFormat, TensorLayout};
 /// themselves.
 pub const LIBRARY: &[&str] = &[
     "py",
+    "_abc",
     "_json",
     "_posix",
     "_random",

@@ -172,14 +172,25 @@ fn instance_of(value: &Value, classes: &Value, asked: Option<(&str, &Value)>) ->
 
 fn issubclass(call: &mut Call) -> Result<Value> {
     let class = call.value(0);
-    let is_class = match &class {
-        Value::Type(_) => true,
-        Value::Object(object) => object.derives(&class).is_some(),
-        _ => false,
-    };
-    if !is_class {
+    if !is_class(&class) {
         bail!(TypeError, "issubclass() arg 1 must be a class");
     }
-    any_of(&call.value(1), "issubclass() arg 2", Some(("__subclasscheck__", &class)), &|from| is_derived(&class, from))
-        .map(Value::Bool)
+    is_subclass(&class, &call.value(1)).map(Value::Bool)
+}
+
+/// Returns whether a value is a class.
+pub fn is_class(value: &Value) -> bool {
+    match value {
+        Value::Type(_) => true,
+        Value::Object(object) => object.derives(value).is_some(),
+        _ => false,
+    }
+}
+
+/// `issubclass(class, from)`
+///
+/// # Errors
+/// TypeError if `from` is neither a class nor a tuple or union of classes; errors of a metaclass that answers.
+pub fn is_subclass(class: &Value, from: &Value) -> Result<bool> {
+    any_of(from, "issubclass() arg 2", Some(("__subclasscheck__", class)), &|from| is_derived(class, from))
 }
