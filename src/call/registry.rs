@@ -6,9 +6,8 @@ use super::builtins;
 use super::signature::{Kind, Param, Signature, name_in};
 use super::{BELOW, Role, Row, State};
 use autograd::{Recorded, Rule};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 use tensor::Result;
 use value::{Keywords, Value};
@@ -168,29 +167,9 @@ impl Family {
     }
 }
 
-/// Hashes names with FNV-1a. The table's keys are fixed, so collisions cannot be chosen, and most keys are too short
-/// for the setup of the default hash to pay off.
-struct NameHasher(u64);
-
-impl Default for NameHasher {
-    fn default() -> NameHasher {
-        NameHasher(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for NameHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 /// The function table, by name.
 pub struct Registry {
-    names: HashMap<&'static str, Entry, BuildHasherDefault<NameHasher>>,
+    names: FxHashMap<&'static str, Entry>,
     /// Calls a value. Rooms below use it to call functions they are given.
     pub call: CallValue,
     pub methods: Methods,
@@ -251,12 +230,25 @@ struct Named {
 
 /// Splits a function's path into its module and its bare name.
 fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once("::").or_else(|| path.rsplit_once('.')).unwrap_or(("", path))
+    let last = |wanted| path.bytes().rposition(|byte| byte == wanted);
+    match (last(b':'), last(b'.')) {
+        (Some(colon), _) => {
+            (path.get(..colon.saturating_sub(1)).unwrap_or_default(), path.get(colon + 1..).unwrap_or_default())
+        }
+        (None, Some(dot)) => (path.get(..dot).unwrap_or_default(), path.get(dot + 1..).unwrap_or_default()),
+        (None, None) => ("", path),
+    }
 }
 
 /// Returns the bare name in an overload's key or schema.
 pub fn bare_name(key: &str) -> &str {
-    split(name_in(key.split('(').next().unwrap_or_default())).1
+    let end = key.bytes().position(|byte| matches!(byte, b'(' | b'.' | b':'));
+    match end.and_then(|end| Some((end, key.as_bytes().get(end)?))) {
+        None => key,
+        // Every start asks this for thousands of keys, and most are bare names.
+        Some((end, b'(')) => key.get(..end).unwrap_or_default(),
+        Some(_) => split(name_in(key.split('(').next().unwrap_or_default())).1,
+    }
 }
 
 /// The attributes of one name, with the class of each.
@@ -276,7 +268,7 @@ impl Registry {
         methods: Methods,
         outside: Outside,
     ) -> Registry {
-        let mut names: HashMap<&'static str, Entry, _> = HashMap::default();
+        let mut names: FxHashMap<&'static str, Entry> = FxHashMap::default();
         for row in rows {
             names.entry(bare_name(row.signature)).or_default().rows.push(row);
         }

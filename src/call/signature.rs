@@ -265,10 +265,11 @@ impl Kind {
 /// follows the last dot, unless the part before it is a module. `UntypedStorage::from_file` belongs to a class and has
 /// no overloads.
 pub fn name_in(key: &str) -> &str {
-    let is_of_class = key.as_bytes().windows(2).any(|two| two == b"::");
-    let Some((first, _)) = key.split_once('.').filter(|_| !is_of_class) else { return key };
-    // Every start asks this for thousands of keys. Most differ from a module in the first letter.
-    let candidates = MODULES.iter().filter(|module| module.as_bytes().first() == key.as_bytes().first());
+    let dot = key.bytes().position(|byte| byte == b'.').filter(|_| !key.bytes().any(|byte| byte == b':'));
+    let Some(first) = dot.and_then(|dot| key.get(..dot)) else { return key };
+    // Every start asks this for thousands of keys. Most differ from a module in the first two letters.
+    let begins_alike = |module: &&&str| module.as_bytes().first_chunk::<2>() == key.as_bytes().first_chunk::<2>();
+    let candidates = MODULES.iter().filter(begins_alike);
     let behind = candidates.filter_map(|module| key.strip_prefix(module)?.strip_prefix('.'));
     match behind.map(str::len).min() {
         Some(rest) => {

@@ -1,7 +1,7 @@
 //! Compresses the modules of Python's library that `python/library/modules.txt` lists, and writes an index of them.
 
 use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use flate2::write::DeflateEncoder;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -26,19 +26,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in &paths {
         let own = ours.join(format!("{path}.py"));
         let file = if own.exists() { own } else { Path::new(rustpython_pylib::LIB_PATH).join(format!("{path}.py")) };
-        let mut text = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         // What CPython 3.11 does otherwise than the text, mostly because there it is C.
         let amended = ours.join("amended").join(format!("{path}.py"));
         if amended.exists() {
-            text.extend(fs::read(amended)?);
+            amend(&mut text, &fs::read_to_string(&amended)?)
+                .map_err(|error| format!("{}: {error}", amended.display()))?;
         }
         let (module, is_package) = match path.strip_suffix("/__init__") {
             Some(package) => (package, true),
             None => (path.as_str(), false),
         };
         let (module, length, plain) = (module.replace('/', "."), text.len(), folder.join(format!("{path}.py")));
-        let mut packer = ZlibEncoder::new(Vec::new(), Compression::best());
-        packer.write_all(&text)?;
+        let mut packer = DeflateEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(text.as_bytes())?;
         let packed = plain.with_extension("z");
         fs::create_dir_all(plain.parent().unwrap_or(&folder))?;
         fs::write(&packed, packer.finish()?)?;
@@ -52,5 +53,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(folder.join("index.rs"), format!("&[\n{index}]\n"))?;
     println!("cargo::rerun-if-changed=python/library");
+    Ok(())
+}
+
+/// Adds an amendment to the text of a module. A line `#- …` of the amendment is replaced, where it occurs in the text, by the
+/// line `#+ …` below it.
+fn amend(text: &mut String, amendment: &str) -> Result<(), String> {
+    let mut old = "";
+    for line in amendment.lines() {
+        if let Some(replaced) = line.strip_prefix("#- ") {
+            old = replaced;
+        } else if let Some(new) = line.strip_prefix("#+ ") {
+            if !text.contains(old) {
+                return Err(format!("the text does not have {old:?}"));
+            }
+            *text = text.replace(old, new);
+        }
+    }
+    text.push_str(amendment);
     Ok(())
 }

@@ -4,7 +4,8 @@
 use super::equality::{equals, is};
 use crate::Value;
 use hashbrown::HashTable;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 use tensor::{BufferKind, Result, bail, limits};
 
 pub struct Hashed<V> {
@@ -255,7 +256,7 @@ pub fn hash(value: &Value) -> Result<i64> {
 }
 
 fn of(value: impl Hash) -> i64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     hasher.finish() as i64
 }

@@ -13,6 +13,9 @@ use value::{Dict, Keywords, Object, Value, intern};
 impl Machine {
     /// Returns the variables of the module as a dictionary, in which they are from now on.
     pub(super) fn globals(&self) -> Result<Dict> {
+        if self.outer_lookup.borrow().is_none() {
+            return self.variables.borrow_mut().in_dict();
+        }
         let slots = self.variables.borrow().slots();
         let unset = slots.filter(|slot| self.variables.borrow().get(*slot).is_none());
         for slot in unset.collect::<Vec<_>>() {

@@ -130,7 +130,7 @@ pub fn shown_name(callee: &Value) -> String {
         };
     };
     if let Some(function) = object.as_any().downcast_ref::<Function>() {
-        return format!("{}.{}()", function.module_name(), function.code.qualified);
+        return format!("{}.{}()", function.module_name(), function.head.qualified);
     }
     if let Some(method) = object.as_any().downcast_ref::<BoundMethod>() {
         return shown_name(&method.function);

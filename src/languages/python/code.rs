@@ -5,6 +5,8 @@ use super::syntax::scope::ScopeKind;
 use call::registry::{Attributes, Family, Overloads};
 use objects::operators::Operator;
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
 use std::rc::Rc;
 use value::Value;
 
@@ -55,6 +57,21 @@ pub struct Code {
     pub free: Vec<Rc<str>>,
     /// The codes of the functions it creates, each with the cells that the function captures.
     pub codes: Vec<(Rc<Code>, Vec<u32>)>,
+    /// What is compiled when the function is first called. Until then the code has a name, parameters and free cells, and no
+    /// instructions.
+    pub late: Option<Late>,
+}
+
+/// The part of a source that a function is compiled from when it is first called.
+pub struct Late {
+    /// The lines of the function in the source, without its decorators.
+    pub range: Range<usize>,
+    pub is_indented: bool,
+    /// The class whose private names it uses, and whether it is a method there.
+    pub class: Option<Rc<str>>,
+    pub is_method: bool,
+    pub annotations_are_texts: bool,
+    pub code: OnceCell<Rc<Code>>,
 }
 
 impl Code {

@@ -10,14 +10,16 @@ mod names;
 mod patterns;
 mod statements;
 
-use super::code::{Code, Name, Op, Parameters};
-use super::syntax::SyntaxFault;
+use super::code::{Code, Late, Name, Op, Parameters};
+use super::syntax::outline::Outline;
 use super::syntax::scope::{MODULE, Scope, ScopeKind, Scopes, scopes};
+use super::syntax::{self, SyntaxFault};
 use blocks::Block;
 use call::{Kind, Receiver, Registry};
 use ruff_python_ast::{ModModule, Stmt};
 use ruff_text_size::Ranged;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use tensor::interrupt;
 use value::{Tuple, Value};
@@ -65,14 +67,13 @@ pub fn compile(
     shows: Shows,
     unit: Unit,
 ) -> Result<Rc<Code>, SyntaxFault> {
-    let mut scopes = scopes(module);
+    let mut scopes = scopes(module, None);
     if unit == Unit::Namespace {
         scopes.look_in_namespace();
     }
     let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
     let last = module.body.last().filter(|last| last.is_expr_stmt() && !is_muted(source, last)).map(source_offset);
-    let mut compiler =
-        Compiler { scopes: &scopes, source, registry, slot_of, shows, last, annotations_are_texts: false, unit };
+    let mut compiler = Compiler { shows, last, ..Compiler::new(&scopes, source, registry, slot_of, unit) };
     match shows {
         Shows::Nothing => compiler.documented_body(&module.body)?,
         Shows::Every | Shows::Last | Shows::Result => compiler.body(&module.body)?,
@@ -81,9 +82,70 @@ pub fn compile(
     Ok(Rc::new(compiler.unit.code))
 }
 
+/// Compiles a module that is part of the program. Its functions are compiled by [`compile_late`] when they are first called.
+///
+/// # Errors
+/// As [`compile`].
+pub(super) fn compile_known(
+    source: &Rc<str>,
+    registry: &'static Registry,
+    slot_of: SlotOf,
+) -> Result<Rc<Code>, SyntaxFault> {
+    let outline = Outline::of(source);
+    let module = syntax::parse_known(&outline.text)?;
+    let scopes = scopes(&module, Some(&outline));
+    let unit = CodeBuilder::new(&scopes, source, None, (MODULE, "<module>", Parameters::default()));
+    let mut compiler = Compiler::new(&scopes, source, registry, slot_of, unit);
+    compiler.documented_body(&module.body)?;
+    compiler.ends(0);
+    Ok(Rc::new(compiler.unit.code))
+}
+
+/// Compiles the function of an outline.
+///
+/// # Errors
+/// As [`compile`].
+pub(super) fn compile_late(
+    outlined: &Code,
+    late: &Late,
+    registry: &'static Registry,
+    slot_of: SlotOf,
+) -> Result<Rc<Code>, SyntaxFault> {
+    // What stands around the function in its module, as far as it matters.
+    let header = match (late.is_indented, late.is_method) {
+        (false, _) => "",
+        (true, false) => "if 1:\n",
+        (true, true) => "class C:\n",
+    };
+    let text = format!("{header}{}", outlined.source.get(late.range.clone()).unwrap_or_default());
+    let module = syntax::parse_known(&text)?;
+    let statement = match module.body.first() {
+        Some(Stmt::If(around)) => around.body.first(),
+        Some(Stmt::ClassDef(around)) => around.body.first(),
+        first => first,
+    };
+    let Some(Stmt::FunctionDef(function)) = statement else {
+        return Err(SyntaxFault::syntax("invalid syntax", late.range.start));
+    };
+    let scopes = scopes(&module, None);
+    let head = (scopes.of(function), &*function.name, functions::parameters(&function.parameters));
+    let mut unit = CodeBuilder::new(&scopes, &outlined.source, None, head);
+    unit.class = late.class.clone();
+    unit.code.qualified = outlined.qualified.clone();
+    let mut compiler = Compiler {
+        base: late.range.start.saturating_sub(header.len()) as u32,
+        annotations_are_texts: late.annotations_are_texts,
+        ..Compiler::new(&scopes, &outlined.source, registry, slot_of, unit)
+    };
+    compiler.function_body(function)?;
+    Ok(Rc::new(compiler.unit.code))
+}
+
 struct Compiler<'a, 's> {
     scopes: &'s Scopes<'a>,
     source: &'s Rc<str>,
+    /// Where in the source the text begins that is compiled.
+    base: u32,
     registry: &'static Registry,
     slot_of: SlotOf<'s>,
     shows: Shows,
@@ -101,10 +163,10 @@ struct CodeBuilder<'a> {
     /// The enclosing class, for names private to it.
     class: Option<Rc<str>>,
     code: Code,
-    slots: HashMap<Rc<str>, u32>,
-    names: HashMap<Rc<str>, u32>,
+    slots: FxHashMap<Rc<str>, u32>,
+    names: FxHashMap<Rc<str>, u32>,
     /// Strings and small integers among the constants, which occur often.
-    known: HashMap<ConstantKey, u32>,
+    known: FxHashMap<ConstantKey, u32>,
     blocks: Vec<Block<'a>>,
 }
 
@@ -118,6 +180,37 @@ enum ConstantKey {
 /// The scope, name and parameters of a code.
 type CodeHeader<'n> = (usize, &'n str, Parameters);
 
+/// Begins a code: what is known before its body is compiled.
+fn begun(scopes: &Scopes, source: &Rc<str>, outer: Option<&CodeBuilder>, head: CodeHeader<'_>) -> Code {
+    let (scope, name, parameters) = head;
+    let known = scopes.all.get(scope);
+    let kind = known.map_or(ScopeKind::Module, |scope| scope.kind);
+    let qualified = match outer.map(|outer| (outer.code.kind, &outer.code.qualified)) {
+        None | Some((ScopeKind::Module | ScopeKind::Namespace, _)) => name.to_owned(),
+        Some((ScopeKind::Class, around)) => format!("{around}.{name}"),
+        Some((_, around)) => format!("{around}.<locals>.{name}"),
+    };
+    Code {
+        kind,
+        name: name.into(),
+        qualified: qualified.into(),
+        is_generator: known.is_some_and(|scope| scope.is_generator),
+        is_async: false,
+        doc: None,
+        ops: Vec::new(),
+        places: Vec::new(),
+        source: Rc::clone(source),
+        constants: Vec::new(),
+        names: Vec::new(),
+        locals: Vec::new(),
+        cells: Vec::new(),
+        free: known.into_iter().flat_map(Scope::free).map(Rc::from).collect(),
+        codes: Vec::new(),
+        late: None,
+        parameters,
+    }
+}
+
 impl<'a> CodeBuilder<'a> {
     fn new(
         scopes: &Scopes<'a>,
@@ -125,46 +218,44 @@ impl<'a> CodeBuilder<'a> {
         outer: Option<&CodeBuilder<'a>>,
         head: CodeHeader<'_>,
     ) -> CodeBuilder<'a> {
-        let (scope, name, parameters) = head;
-        let known = scopes.all.get(scope);
-        let kind = known.map_or(ScopeKind::Module, |scope| scope.kind);
-        let qualified = match outer.map(|outer| (outer.code.kind, &outer.code.qualified)) {
-            None | Some((ScopeKind::Module | ScopeKind::Namespace, _)) => name.to_owned(),
-            Some((ScopeKind::Class, around)) => format!("{around}.{name}"),
-            Some((_, around)) => format!("{around}.<locals>.{name}"),
-        };
-        let class = match kind {
-            ScopeKind::Class => Some(name.trim_start_matches('_').into()),
+        let scope = head.0;
+        let mut code = begun(scopes, source, outer, head);
+        let class = match code.kind {
+            ScopeKind::Class => Some(code.name.trim_start_matches('_').into()),
             _ => outer.and_then(|outer| outer.class.clone()),
         };
-        let cells = known.into_iter().flat_map(Scope::cells).map(|cell| {
-            let parameter = parameters.names.iter().position(|name| &**name == cell);
+        let cells = scopes.all.get(scope).into_iter().flat_map(Scope::cells).map(|cell| {
+            let parameter = code.parameters.names.iter().position(|name| &**name == cell);
             (Rc::from(cell), parameter)
         });
-        let code = Code {
-            kind,
-            name: name.into(),
-            qualified: qualified.into(),
-            is_generator: known.is_some_and(|scope| scope.is_generator),
-            is_async: false,
-            doc: None,
-            ops: Vec::new(),
-            places: Vec::new(),
-            source: Rc::clone(source),
-            constants: vec![Value::Tuple(Tuple::default())],
-            names: Vec::new(),
-            locals: parameters.names.clone(),
-            cells: cells.collect(),
-            free: known.into_iter().flat_map(Scope::free).map(Rc::from).collect(),
-            codes: Vec::new(),
-            parameters,
-        };
+        code.cells = cells.collect();
+        code.constants = vec![Value::Tuple(Tuple::default())];
+        code.locals.clone_from(&code.parameters.names);
         let slots = code.locals.iter().cloned().zip(0..).collect();
-        CodeBuilder { scope, class, code, slots, names: HashMap::new(), known: HashMap::new(), blocks: Vec::new() }
+        let (names, known) = (FxHashMap::default(), FxHashMap::default());
+        CodeBuilder { scope, class, code, slots, names, known, blocks: Vec::new() }
     }
 }
 
-impl<'a> Compiler<'a, '_> {
+impl<'a, 's> Compiler<'a, 's> {
+    /// Begins a unit that shows no values.
+    fn new(
+        scopes: &'s Scopes<'a>,
+        source: &'s Rc<str>,
+        registry: &'static Registry,
+        slot_of: SlotOf<'s>,
+        unit: CodeBuilder<'a>,
+    ) -> Compiler<'a, 's> {
+        let (base, shows, last, annotations_are_texts) = (0, Shows::Nothing, None, false);
+        Compiler { scopes, source, base, registry, slot_of, shows, last, annotations_are_texts, unit }
+    }
+
+    /// Returns a part of the text that is compiled.
+    fn source_of(&self, range: Range<usize>) -> &'s str {
+        let base = self.base as usize;
+        self.source.get(range.start + base..range.end + base).unwrap_or_default()
+    }
+
     /// Compiles a code nested in the current one.
     fn nested_code(
         &mut self,
@@ -186,7 +277,7 @@ impl<'a> Compiler<'a, '_> {
     fn emit(&mut self, op: Op, place: u32) {
         let code = &mut self.unit.code;
         code.ops.push(op);
-        code.places.push(place);
+        code.places.push(place + self.base);
     }
 
     /// Emits a jump. [`Compiler::land`] sets its target.

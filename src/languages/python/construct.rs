@@ -90,9 +90,10 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
     let Some(function) = as_rc::<Function>(function) else { return Ok(Value::None) };
     let given_bases = bases.sequence().unwrap_or_default();
     let bases = resolved_bases(machine, &given_bases)?;
+    let code = function.code()?;
     let mut keywords = operations::spread(named)?;
     let given = keywords.iter().position(|(name, _)| &**name == "metaclass").map(|at| keywords.remove(at).1);
-    let own_cell = function.code.cells.iter().position(|(name, _)| &**name == "__class__");
+    let own_cell = code.cells.iter().position(|(name, _)| &**name == "__class__");
     let meta = match given.as_ref().map(Base::of) {
         None => most_derived(Base::Builtin("type"), &bases)?.value(),
         Some(Some(given)) if given.derives_builtin("type") => most_derived(given, &bases)?.value(),
@@ -101,12 +102,12 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
     };
     if matches!(meta, Value::Type("type")) {
         let handle = machine.handle()?;
-        let qualified = &function.code.qualified;
+        let qualified = &code.qualified;
         let class = begin(&handle, &machine.module_name(), qualified, &bases, Base::Builtin("type"))?;
-        if let Some(doc) = &function.code.doc {
+        if let Some(doc) = &code.doc {
             class.fields.set("__doc__", Value::str(doc));
         }
-        let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+        let mut frame = Frame::new(code.clone(), Vec::new(), &function.cells);
         if let Some(bases) = original(&given_bases, &bases) {
             class.fields.set("__orig_bases__", bases);
         }
@@ -119,7 +120,7 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
         return Ok(Value::Object(class));
     }
     let original = original(&given_bases, &bases);
-    let (name, bases) = (Value::str(&function.code.name), Value::tuple(bases));
+    let (name, bases) = (Value::str(&code.name), Value::tuple(bases));
     let namespace = match as_rc::<Class>(&meta).map(|meta| class_attribute(&meta, "__prepare__")).transpose()?.flatten()
     {
         Some(prepare) => call(machine, &prepare, vec![name.clone(), bases.clone()], keywords.clone())?,
@@ -130,15 +131,13 @@ pub fn class(machine: &Machine, function: &Value, bases: &Value, named: &Value) 
         let of = Base::of(&meta).map_or("<metaclass>", |meta| meta.name());
         bail!(TypeError, "{of}.__prepare__() must return a mapping, not {}", namespace.type_name())
     };
-    let mut first = vec![
-        ("__module__", Value::Str(machine.module_name().into())),
-        ("__qualname__", Value::str(&function.code.qualified)),
-    ];
-    first.extend(function.code.doc.as_ref().map(|doc| ("__doc__", Value::str(doc))));
+    let mut first =
+        vec![("__module__", Value::Str(machine.module_name().into())), ("__qualname__", Value::str(&code.qualified))];
+    first.extend(code.doc.as_ref().map(|doc| ("__doc__", Value::str(doc))));
     for (name, value) in first {
         subscript::set_item(&machine.state, &namespace, &Value::str(name), &value)?;
     }
-    let mut frame = Frame::new(function.code.clone(), Vec::new(), &function.cells);
+    let mut frame = Frame::new(code.clone(), Vec::new(), &function.cells);
     frame.namespace = Some(names);
     frame.prepared = prepared;
     machine.run(&mut frame)?;

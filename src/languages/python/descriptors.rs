@@ -15,8 +15,8 @@ use objects::container_methods;
 use objects::lazy::iterator_of;
 use objects::modules::{CONTEXT, FUNCTION};
 use objects::plain::classes::is_instance_plainly;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
 use value::equality::{NotImplemented, call_special, is, truth};
@@ -659,7 +659,7 @@ pub(crate) fn missing(class: &str, name: &str) -> Error {
 
 thread_local! {
     /// What builtin classes have, by class: a class is asked for the same names again and again.
-    static OF_BUILTIN: RefCell<HashMap<&'static str, HashMap<&'static str, Entry>>> = RefCell::default();
+    static OF_BUILTIN: RefCell<FxHashMap<&'static str, FxHashMap<&'static str, Entry>>> = RefCell::default();
 }
 
 /// Finds what a builtin class itself gives to the objects of classes that derive from it.

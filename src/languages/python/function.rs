@@ -2,7 +2,9 @@
 
 use super::cell::Cell;
 use super::class::instance_of;
-use super::code::{Code, Parameters};
+use super::code::{Code, Late, Parameters};
+use super::compile::compile_late;
+use super::exceptions;
 use super::fields::Fields;
 use super::frame::Frame;
 use super::machine::Machine;
@@ -13,7 +15,8 @@ use value::{Dict, Keywords, Object, ObjectState, Slot, Tuple, Value};
 
 /// A function written in Python; each run of its `def` creates a new one.
 pub struct Function {
-    pub code: Rc<Code>,
+    /// Its code, or what is known of it before it is compiled.
+    pub(super) head: Rc<Code>,
     pub defaults: Tuple,
     pub keyword_defaults: Dict,
     pub cells: Vec<Cell>,
@@ -38,13 +41,13 @@ const SLOTS: [&str; 8] = [
 impl Function {
     pub fn new(
         machine: &Rc<Machine>,
-        code: Rc<Code>,
+        head: Rc<Code>,
         defaults: Tuple,
         keyword_defaults: Dict,
         cells: Vec<Cell>,
     ) -> Function {
         Function {
-            code,
+            head,
             defaults,
             keyword_defaults,
             cells,
@@ -60,11 +63,36 @@ impl Function {
         std::ptr::eq(self.machine.as_ptr(), machine)
     }
 
+    /// Returns its code, which is compiled now if it was not needed before.
+    ///
+    /// # Errors
+    /// KeyboardInterrupt, or RuntimeError after the session has ended.
+    #[inline]
+    pub(super) fn code(&self) -> Result<&Rc<Code>> {
+        match &self.head.late {
+            None => Ok(&self.head),
+            Some(late) => match late.code.get() {
+                Some(code) => Ok(code),
+                None => self.compiled(late),
+            },
+        }
+    }
+
+    #[cold]
+    fn compiled<'c>(&self, late: &'c Late) -> Result<&'c Rc<Code>> {
+        let machine = self.machine()?;
+        let mut slot_of = |name: &str| machine.variables.borrow_mut().slot(name);
+        let code = compile_late(&self.head, late, machine.state.registry, &mut slot_of);
+        let code =
+            code.map_err(|fault| exceptions::of_fault(&fault, &self.head.source, &machine.file_of(&self.head)))?;
+        Ok(late.code.get_or_init(|| code))
+    }
+
     /// Returns `__qualname__`, which messages show.
     pub(super) fn qualified(&self) -> Rc<str> {
         match self.slots.get("__qualname__") {
             Some(Value::Str(name)) => name.to_rc(),
-            _ => self.code.qualified.clone(),
+            _ => self.head.qualified.clone(),
         }
     }
 
@@ -108,9 +136,12 @@ impl Object for Function {
             };
         }
         Some(Ok(match name {
-            "__name__" => Value::str(&self.code.name),
-            "__qualname__" => Value::str(&self.code.qualified),
-            "__doc__" => self.code.doc.as_ref().map_or(Value::None, Value::str),
+            "__name__" => Value::str(&self.head.name),
+            "__qualname__" => Value::str(&self.head.qualified),
+            "__doc__" => match self.code() {
+                Ok(code) => code.doc.as_ref().map_or(Value::None, Value::str),
+                Err(error) => return Some(Err(error)),
+            },
             "__module__" => Value::Str(self.module_name().into()),
             "__globals__" => match self.machine().and_then(|machine| machine.globals()) {
                 Ok(globals) => Value::Dict(globals),
@@ -123,11 +154,12 @@ impl Object for Function {
                 none
             }
             "__code__" => {
-                let file = self.machine().map(|machine| machine.file_of(&self.code));
-                Value::Object(Rc::new(FunctionCode {
-                    code: self.code.clone(),
-                    file: file.unwrap_or_else(|_| "".into()),
-                }))
+                let code = match self.code() {
+                    Ok(code) => code.clone(),
+                    Err(error) => return Some(Err(error)),
+                };
+                let file = self.machine().map(|machine| machine.file_of(&code));
+                Value::Object(Rc::new(FunctionCode { code, file: file.unwrap_or_else(|_| "".into()) }))
             }
             "__closure__" if self.cells.is_empty() => Value::None,
             "__closure__" => Value::tuple(self.cells.iter().map(Cell::object)),
@@ -152,7 +184,7 @@ impl Object for Function {
         true
     }
     fn is_generator_function(&self) -> bool {
-        self.code.is_generator
+        self.code().is_ok_and(|code| code.is_generator)
     }
     fn call(&self, args: Vec<Value>, keywords: Keywords) -> Option<Result<Value>> {
         Some(self.machine().and_then(|machine| machine.call_function(self, args, keywords)))
@@ -213,7 +245,7 @@ impl Function {
     /// # Errors
     /// Fails with Python's TypeError for surplus, missing, repeated and unknown arguments.
     pub fn frame(&self, mut args: Vec<Value>, keywords: Keywords) -> Result<Frame> {
-        let code = &self.code;
+        let code = self.code()?;
         let parameters = &code.parameters;
         if args.len() == code.parameters.names.len()
             && keywords.is_empty()
@@ -253,7 +285,7 @@ impl Function {
 
     /// Puts keyword arguments into their slots, and returns those without a slot.
     fn take_keywords(&self, locals: &mut [Option<Value>], keywords: Keywords) -> Result<Keywords> {
-        let Parameters { names, positional_only, positional, keyword_only, has_keywords, .. } = &self.code.parameters;
+        let Parameters { names, positional_only, positional, keyword_only, has_keywords, .. } = &self.head.parameters;
         let name = self.qualified();
         let (mut gathered, mut misplaced) = (Keywords::new(), Vec::new());
         for (keyword, value) in keywords {
@@ -285,7 +317,7 @@ impl Function {
     }
 
     fn take_defaults(&self, locals: &mut [Option<Value>]) -> Result<()> {
-        let parameters = &self.code.parameters;
+        let parameters = &self.head.parameters;
         let defaults = self.defaults();
         let first = parameters.positional.saturating_sub(defaults.len());
         for (slot, default) in locals.iter_mut().take(parameters.positional).skip(first).zip(defaults.iter()) {
@@ -302,13 +334,13 @@ impl Function {
     }
 
     fn check_missing(&self, kind: &str, locals: &[Option<Value>], from: usize, to: usize) -> Result<()> {
-        let slots = locals.iter().zip(&self.code.parameters.names).take(to).skip(from);
+        let slots = locals.iter().zip(&self.head.parameters.names).take(to).skip(from);
         let missing: Vec<&str> = slots.filter(|(slot, _)| slot.is_none()).map(|(_, name)| &**name).collect();
         if missing.is_empty() { Ok(()) } else { Err(missing_names(&self.qualified(), kind, &missing)) }
     }
 
     fn too_many(&self, given: usize, locals: &[Option<Value>]) -> Error {
-        let parameters = &self.code.parameters;
+        let parameters = &self.head.parameters;
         let most = parameters.positional;
         let least = most.saturating_sub(self.defaults().len());
         let takes = if least < most { format!("from {least} to {most}") } else { most.to_string() };

@@ -3,7 +3,7 @@
 //! module's variables.
 
 use super::builtins;
-use super::compile::{Shows, Unit, compile};
+use super::compile::{Shows, Unit, compile, compile_known};
 use super::exceptions;
 use super::frame::Frame;
 use super::library;
@@ -526,9 +526,13 @@ impl Machine {
         let shown = file.display().to_string();
         let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let refused = |fault: SyntaxFault| exceptions::of_fault(&fault, &text, &name);
-        let parsed = syntax::parse(&text).map_err(refused)?;
-        let mut slot_of = |name: &str| machine.variables.borrow_mut().slot(name);
-        let code = compile(parsed.syntax(), &text, self.state.registry, &mut slot_of, Shows::Nothing, Unit::Module);
+        let (registry, mut slot_of) = (self.state.registry, |name: &str| machine.variables.borrow_mut().slot(name));
+        let code = match code {
+            Source::Library(_) => compile_known(&text, registry, &mut slot_of),
+            _ => syntax::parse(&text).and_then(|parsed| {
+                compile(parsed.syntax(), &text, registry, &mut slot_of, Shows::Nothing, Unit::Module)
+            }),
+        };
         let code = code.map_err(refused)?;
         if let Some(doc) = &code.doc {
             machine.variables.borrow_mut().put("__doc__", Some(Value::str(doc)));

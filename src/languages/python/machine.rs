@@ -162,7 +162,7 @@ impl Machine {
     /// Fails with the function's own error, and with TypeError for arguments it does not accept.
     pub(crate) fn call_function(&self, function: &Function, args: Vec<Value>, keywords: Keywords) -> Result<Value> {
         let mut frame = function.frame(args, keywords)?;
-        if function.code.is_generator || function.code.is_async {
+        if frame.code.is_generator || frame.code.is_async {
             return Ok(Value::Object(Generator::new(&self.handle()?, frame)));
         }
         match self.run(&mut frame)? {

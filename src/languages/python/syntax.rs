@@ -8,6 +8,7 @@
 
 mod check;
 pub(super) mod depth;
+pub mod outline;
 pub mod scope;
 mod tokens;
 mod words;
@@ -99,6 +100,19 @@ pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
             Err(RecvTimeoutError::Disconnected) => return read(source),
         }
     }
+}
+
+/// Parses a source that is part of the program, which a test has parsed with [`parse`].
+///
+/// # Errors
+/// Fails with a [`SyntaxFault`] if the source is not Python after all.
+pub fn parse_known(source: &str) -> Result<ModModule, SyntaxFault> {
+    let parsed = parse_unchecked(source, options());
+    if let Some(first) = parsed.errors().first() {
+        return Err(words::fault(source, &ParserFault::Wrong(&first.error, first.location)));
+    }
+    let module = parsed.try_into_module().ok_or_else(|| SyntaxFault::syntax("invalid syntax", 0))?;
+    Ok(module.into_syntax())
 }
 
 /// Returns whether a prompt waits for a blank line before it runs this: the last statement is a compound one and could

@@ -4,7 +4,7 @@
 //! Those of an imported module are in a dictionary instead, and so are those of the session once a script has asked for one by
 //! `globals()`.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use tensor::Result;
 use value::{Dict, Value};
@@ -12,7 +12,7 @@ use value::{Dict, Value};
 #[derive(Default)]
 pub struct Variables {
     slots: Vec<Variable>,
-    places: HashMap<Rc<str>, u32>,
+    places: FxHashMap<Rc<str>, u32>,
     dict: Option<Dict>,
 }
 

@@ -155,7 +155,7 @@ impl<'a> Compiler<'a, '_> {
     /// Returns the offset of the operator between two operands.
     fn between(&self, left: &Expr, right: &Expr) -> u32 {
         let (from, to) = (left.range().end().to_usize(), right.range().start().to_usize());
-        let gap = self.source.get(from..to).unwrap_or_default();
+        let gap = self.source_of(from..to);
         let skipped = gap.find(|c: char| !c.is_whitespace() && c != ')' && c != '\\').unwrap_or_default();
         (from + skipped) as u32
     }

@@ -1,11 +1,13 @@
 //! Functions, classes and comprehensions. Each becomes its own code, plus an instruction that creates the object.
 
-use super::{Compiled, Compiler, NO_NAMES, source_offset};
-use crate::python::code::{Code, Op, Parameters};
+use super::{CodeHeader, Compiled, Compiler, NO_NAMES, begun, source_offset};
+use crate::python::code::{Code, Late, Op, Parameters};
 use crate::python::syntax::SyntaxFault;
-use crate::python::syntax::scope::NameScope;
+use crate::python::syntax::outline::Body;
+use crate::python::syntax::scope::{NameScope, ScopeKind};
 use ruff_python_ast::{Comprehension, Decorator, Expr, ExprLambda, Stmt, StmtClassDef, StmtFunctionDef};
 use ruff_text_size::Ranged;
+use std::cell::OnceCell;
 use std::rc::Rc;
 use value::Value;
 
@@ -14,17 +16,39 @@ impl<'a> Compiler<'a, '_> {
         self.decorators(&function.decorator_list)?;
         let (at, scope) = (source_offset(&function.name), self.scopes.of(function));
         self.defaults(&function.parameters, at)?;
-        let code = self.nested_code((scope, &function.name, parameters(&function.parameters)), |this| {
-            this.unit.code.is_async = function.is_async;
-            this.documented_body(&function.body)?;
-            this.ends(at);
-            Ok(())
-        })?;
+        let head = (scope, &*function.name, parameters(&function.parameters));
+        let code = match self.scopes.left_out(&function.body) {
+            Some(body) => self.outlined(head, body),
+            None => self.nested_code(head, |this| this.function_body(function))?,
+        };
         self.emit_function(code, at);
         self.annotations(function, at)?;
         self.decorated(&function.decorator_list);
         self.store(&function.name, at);
         Ok(())
+    }
+
+    /// Compiles the body of the function that the current unit is.
+    pub(super) fn function_body(&mut self, function: &'a StmtFunctionDef) -> Compiled {
+        self.unit.code.is_async = function.is_async;
+        self.documented_body(&function.body)?;
+        self.ends(source_offset(&function.name));
+        Ok(())
+    }
+
+    /// Returns what is known of a function without its body.
+    fn outlined(&self, head: CodeHeader<'_>, body: &Body) -> Rc<Code> {
+        let class = self.unit.class.clone();
+        let mut code = begun(self.scopes, self.source, Some(&self.unit), head);
+        code.late = Some(Late {
+            range: body.function.clone(),
+            is_indented: body.column > 0,
+            class,
+            is_method: self.unit.code.kind == ScopeKind::Class,
+            annotations_are_texts: self.annotations_are_texts,
+            code: OnceCell::new(),
+        });
+        Rc::new(code)
     }
 
     /// Compiles what is raised where a form that is not supported runs, so that the rest of a module does.
@@ -72,7 +96,7 @@ impl<'a> Compiler<'a, '_> {
             return self.expression(annotation);
         }
         let range = annotation.range();
-        let text = self.source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
+        let text = self.source_of(range.start().to_usize()..range.end().to_usize());
         self.push(Value::str(text), source_offset(annotation));
         Ok(())
     }
@@ -260,7 +284,7 @@ impl<'a> Compiler<'a, '_> {
     }
 }
 
-fn parameters(given: &ruff_python_ast::Parameters) -> Parameters {
+pub(super) fn parameters(given: &ruff_python_ast::Parameters) -> Parameters {
     let singles = given.posonlyargs.iter().chain(&given.args).chain(&given.kwonlyargs);
     let gathered = given.vararg.iter().chain(&given.kwarg).map(|parameter| &parameter.name);
     Parameters {

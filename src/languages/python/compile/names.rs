@@ -18,6 +18,9 @@ pub(super) const READS: Access = Access { variable: Op::Load, attribute: Op::Att
 const WRITES: Access = Access { variable: Op::Store, attribute: Op::StoreAttribute, item: Op::StoreItem };
 const DELETES: Access = Access { variable: Op::Delete, attribute: Op::DeleteAttribute, item: Op::DeleteItem };
 
+/// The slot of a name that is not read.
+const NO_SLOT: u32 = u32::MAX;
+
 impl<'a> Compiler<'a, '_> {
     /// Returns where the current unit stores a name.
     pub(super) fn scope_of(&self, name: &str) -> NameScope {
@@ -39,11 +42,20 @@ impl<'a> Compiler<'a, '_> {
     }
 
     fn variable(&mut self, name: &str) -> Variable {
+        match self.target(name) {
+            // A name of a class body may be a global one there.
+            Variable::Namespace(member, _) => Variable::Namespace(member, (self.slot_of)(name)),
+            other => other,
+        }
+    }
+
+    /// Returns the variable of a name that is assigned to or deleted.
+    fn target(&mut self, name: &str) -> Variable {
         match self.scope_of(name) {
             NameScope::Local => Variable::Local(self.slot(name)),
             NameScope::Cell => Variable::Cell(self.cell(name)),
             NameScope::Global => Variable::Global((self.slot_of)(name)),
-            NameScope::Namespace => Variable::Namespace(self.member(name), (self.slot_of)(name)),
+            NameScope::Namespace => Variable::Namespace(self.member(name), NO_SLOT),
         }
     }
 
@@ -53,13 +65,13 @@ impl<'a> Compiler<'a, '_> {
     }
 
     pub(super) fn store(&mut self, name: &str, place: u32) {
-        let variable = self.variable(name);
+        let variable = self.target(name);
         self.emit(Op::Store(variable), place);
     }
 
     /// Unbinds a name that may be unbound already: after `except … as name`.
     pub(super) fn forget(&mut self, name: &str, place: u32) {
-        let variable = self.variable(name);
+        let variable = self.target(name);
         self.push(Value::None, place);
         self.emit(Op::Store(variable), place);
         self.emit(Op::Delete(variable), place);

@@ -14,7 +14,7 @@ use ruff_python_ast::{Arguments, ExceptHandler, Expr, ExprContext, ModModule, St
 /// # Errors
 /// Fails with the first fault of a parsed source.
 pub(super) fn check(module: &ModModule) -> Result<(), SyntaxFault> {
-    if let Some(fault) = scopes(module).fault {
+    if let Some(fault) = scopes(module, None).fault {
         return Err(fault);
     }
     let mut places = PositionChecker::default();

@@ -1,13 +1,15 @@
 //! The names of an input, by scope: where each is stored (in a slot, in a shared cell, or among the session's
 //! variables), and the faults that CPython's symbol table reports. Knows nothing about compilation.
 
+use super::outline::{Body, Outline};
 use super::{SyntaxFault, start};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
     Alias, Comprehension, ExceptHandler, Expr, ExprContext, Identifier, ModModule, Parameters, Pattern, Stmt,
 };
 use ruff_text_size::{Ranged, TextRange};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// The scope of the module, whose names do not have slots.
 pub const MODULE: usize = 0;
@@ -98,7 +100,8 @@ impl<'a> Scope<'a> {
 pub struct Scopes<'a> {
     pub all: Vec<Scope<'a>>,
     /// The scope of a function, class or comprehension, by its range in the source.
-    of: HashMap<TextRange, usize>,
+    of: FxHashMap<TextRange, usize>,
+    outline: Option<&'a Outline>,
     here: usize,
     /// The first fault.
     pub fault: Option<SyntaxFault>,
@@ -106,9 +109,9 @@ pub struct Scopes<'a> {
     iterables: usize,
 }
 
-/// Collects the names of an input.
-pub(crate) fn scopes(module: &ModModule) -> Scopes<'_> {
-    let mut scopes = Scopes::default();
+/// Collects the names of an input, or of its outline.
+pub(crate) fn scopes<'a>(module: &'a ModModule, outline: Option<&'a Outline>) -> Scopes<'a> {
+    let mut scopes = Scopes { outline, ..Scopes::default() };
     scopes.within(module, ScopeKind::Module, |this| this.visit_body(&module.body));
     scopes.resolve();
     scopes
@@ -118,6 +121,11 @@ impl<'a> Scopes<'a> {
     /// Returns the scope that a node opens.
     pub fn of(&self, node: &impl Ranged) -> usize {
         self.of.get(&node.range()).copied().unwrap_or(MODULE)
+    }
+
+    /// Returns the function that has this body in the outline, in which it is blank.
+    pub(crate) fn left_out(&self, body: &[Stmt]) -> Option<&'a Body> {
+        self.outline?.function_at(start(body.first()?))
     }
 
     /// Makes the names outside functions and classes those of a namespace.
@@ -266,7 +274,17 @@ impl<'a> Visitor<'a> for Scopes<'a> {
                 self.note(&s.name, |symbol| symbol.assigned = true);
                 s.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 s.returns.iter().for_each(|annotation| self.visit_annotation(annotation));
-                self.function(s, Some(&s.parameters), |this| this.visit_body(&s.body));
+                match self.left_out(&s.body) {
+                    None => self.function(s, Some(&s.parameters), |this| this.visit_body(&s.body)),
+                    Some(left_out) => {
+                        self.visit_parameters(&s.parameters);
+                        self.within(s, ScopeKind::Function, |this| {
+                            if left_out.sees_class {
+                                this.note("__class__", |symbol| symbol.used = true);
+                            }
+                        });
+                    }
+                }
             }
             Stmt::ClassDef(s) => {
                 self.note(&s.name, |symbol| symbol.assigned = true);

@@ -1,3 +1,6 @@
+# Both classes, without enumerations and the parser of patterns, for which importing this module would wait.
+#- import re as stdlib_re
+#+ import _sre as stdlib_re
 
 
 @_SpecialForm

@@ -1,8 +1,7 @@
 """Makes the programs of `_sre` of parsed regular expressions."""
 
 import _sre
-from . import _parser
-from ._casefix import _EXTRA_CASES
+from . import _casefix, _parser
 from ._constants import *
 
 _SINGLE = (LITERAL, NOT_LITERAL, ANY, IN)
@@ -166,7 +165,7 @@ def _cased(c, flags):
     if flags & SRE_FLAG_UNICODE:
         cases = set(_sre._cases(c))
         for case in list(cases):
-            cases.update(_EXTRA_CASES.get(case, ()))
+            cases.update(_casefix._EXTRA_CASES.get(case, ()))
     else:
         cases = {c, c ^ 32} if 65 <= c & ~32 <= 90 and c < 128 else {c}
     return [(int(case), int(case)) for case in sorted(cases)]
