@@ -12,9 +12,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use tensorsh::session::transcript::{
-    Baseline, Options, Reading, Scope, Target, Terms, read_text, replay, spawn_with_big_stack,
-};
+use tensorsh::session::transcript::{Baseline, Options, Reading, Scope, Terms, read_text, spawn_with_big_stack};
 use tensorsh::shell::{
     self, ColorChoice, Conversion, DiffForm, Language, Learning, Marking, PromptOptions, Publication, Quizzing,
     ReportForm, Reporting, Screen, Sort, Testing, complain, show,
@@ -25,6 +23,7 @@ const USAGE: &str = "\
 tensorsh [OPTIONS]                        a prompt; or a script from standard input
        tensorsh [OPTIONS] FILE [ARGS]...         a script, in Python if it ends in .py
        tensorsh [OPTIONS] --keep-going FILE.py   a script in Python, to its end whatever fails
+       tensorsh [OPTIONS] -m MODULE [ARGS]...    a module of Python
        tensorsh [OPTIONS] -e CODE [ARGS]...      a line of code
        tensorsh [OPTIONS] test [--update | --review] [--filter TEXT] PATH...
        tensorsh [OPTIONS] replay FILE...
@@ -49,6 +48,10 @@ struct Cli {
     /// Evaluate CODE and show its value, as the prompt would; may be given several times
     #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
     code: Vec<String>,
+
+    /// Run a module of Python, or the `__main__` of a package, as a script with the arguments that follow
+    #[arg(short, value_name = "MODULE [ARGS]", num_args = 1.., allow_hyphen_values = true, conflicts_with = "code")]
+    module: Vec<String>,
 
     /// Print less: no greeting at the prompt, and only the failures of a test
     #[arg(short, long, global = true)]
@@ -509,7 +512,7 @@ fn run(cli: Cli) -> i32 {
                 1
             }
         },
-        Some(Command::Replay(replay)) => run_replay(replay),
+        Some(Command::Replay(replay)) => shell::replay(&replay.files),
         Some(Command::Learn(learn)) => {
             let (lesson, language) = (learn.lesson.clone(), asked(learn.python, learn.rhai).or_else(|| language(&cli)));
             match learn.mark.clone() {
@@ -571,6 +574,7 @@ fn run(cli: Cli) -> i32 {
             }
             0
         }
+        None if let Some((name, args)) = cli.module.split_first() => shell::run_module(screen, name, args.to_vec()),
         None if !cli.code.is_empty() => shell::run_code(screen, language(&cli), &cli.code, as_text(&cli.script)),
         None => match cli.script.split_first() {
             Some((file, _)) if cli.interactive => shell::prompt(screen, opening(&cli, Some(file))),
@@ -683,18 +687,4 @@ fn asked(python: bool, rhai: bool) -> Option<Language> {
 
 fn as_text(args: &[OsString]) -> Vec<String> {
     args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
-}
-
-fn run_replay(command: &Replay) -> i32 {
-    let mut status = 0;
-    for file in &command.files {
-        match replay(&Target::file(file.clone())) {
-            Ok(text) => show(&text),
-            Err(error) => {
-                complain(&format!("tensorsh: {error}\n"));
-                status = 1;
-            }
-        }
-    }
-    status
 }

@@ -10,6 +10,8 @@ mod files;
 mod keep_going;
 #[path = "cli/lessons.rs"]
 mod lessons;
+#[path = "cli/modules.rs"]
+mod modules;
 #[path = "cli/quiz.rs"]
 mod quiz;
 

@@ -27,6 +27,7 @@ mod imports;
 mod instance;
 mod library;
 pub mod machine;
+mod main_module;
 mod namespaces;
 mod operations;
 mod patterns;

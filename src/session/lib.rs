@@ -31,7 +31,7 @@ use rhai::{Caches, Dynamic, Engine, Module, Scope, Shared};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -243,6 +243,20 @@ impl Session {
             }
             Language::Rhai => session.eval_rhai(source, false, file.is_none()),
         })
+    }
+
+    /// Runs a module of Python as a script, by its name. Also returns its text and its file, if it was found.
+    pub fn run_module(&mut self, name: &str) -> (Outcome, Option<(String, PathBuf)>) {
+        let mut module = None;
+        let outcome = self.guarded(|session| {
+            let machine = session.python.machine.clone();
+            let found = machine.main_module(name);
+            let (text, _) = module.insert(found.map_err(|error| session.failed_in_python(&"".into(), error))?);
+            let done = session.eval_python(text, Shows::Nothing);
+            machine.run_exit_functions();
+            done
+        });
+        (outcome, module)
     }
 
     /// Lets the session import modules from the folder of a script.

@@ -296,7 +296,7 @@ impl Session {
         }
     }
 
-    fn failed_in_python(&self, source: &Rc<str>, error: Error) -> Box<Failure> {
+    pub(super) fn failed_in_python(&self, source: &Rc<str>, error: Error) -> Box<Failure> {
         if error.kind == ErrorKind::KeyboardInterrupt && self.runtime.interrupt.is_set() {
             return stopped();
         }

@@ -25,12 +25,17 @@ const LARGEST: usize = 64 << 20;
 
 /// Returns the name shown for a variable that holds a result.
 pub(super) fn shown_name(variable: &str) -> &str {
-    if NAMES.contains(&variable) { variable.trim_start_matches("underscore") } else { variable }
+    if NAMES.contains(&variable) { variable.strip_prefix("underscore").unwrap_or(variable) } else { variable }
 }
 
 /// Returns the variable behind a shown name.
 pub(super) fn hidden_name(name: &str) -> &str {
-    NAMES.into_iter().find(|hidden| shown_name(hidden) == name).unwrap_or(name)
+    match name {
+        "_" => NAMES[0],
+        "__" => NAMES[1],
+        "___" => NAMES[2],
+        other => other,
+    }
 }
 
 impl Session {

@@ -28,6 +28,6 @@ pub use prompt::{PromptOptions, prompt};
 pub use publish::{Publication, publish};
 pub use quiz::{Quizzing, quiz, quiz_topics};
 pub use screen::{ColorChoice, Screen, Stream, complain, show};
-pub use script::{run_code, run_each_statement, run_file, run_standard_input};
+pub use script::{run_code, run_each_statement, run_file, run_module, run_standard_input};
 pub use session::Language;
-pub use test::{Testing, test};
+pub use test::{Testing, replay, test};

@@ -27,6 +27,14 @@ pub fn run_file(screen: Screen, path: &Path, args: Vec<String>) -> i32 {
     }
 }
 
+/// Runs a module of Python by its name.
+pub fn run_module(screen: Screen, name: &str, args: Vec<String>) -> i32 {
+    let mut session = open(screen, args);
+    let (outcome, module) = session.run_module(name);
+    let (text, file) = module.map_or_else(Default::default, |(text, file)| (text, file.display().to_string()));
+    settle(screen, outcome, &text, Some(&file).filter(|file| !file.is_empty()).map(String::as_str)).unwrap_or(0)
+}
+
 /// Evaluates pieces of code in one session, as if each had been typed at the prompt, up to the first that fails.
 pub fn run_code(screen: Screen, language: Option<Language>, codes: &[String], args: Vec<String>) -> i32 {
     let mut session = open(screen, args);

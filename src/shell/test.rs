@@ -255,3 +255,18 @@ fn review(palette: &Palette, report: &mut FileReport) -> ControlFlow<()> {
     });
     answered
 }
+
+/// Prints the sessions of files with what they print now.
+pub fn replay(files: &[PathBuf]) -> i32 {
+    let mut status = 0;
+    for file in files {
+        match session::transcript::replay(&Target::file(file.clone())) {
+            Ok(text) => show(&text),
+            Err(error) => {
+                complain(&format!("tensorsh: {error}\n"));
+                status = 1;
+            }
+        }
+    }
+    status
+}

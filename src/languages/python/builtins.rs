@@ -163,7 +163,7 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
         let machine = Rc::downgrade(&machine.handle()?);
         return Ok(Some(Value::Object(Rc::new(Builtin { name, run: *run, machine }))));
     }
-    if matches!(name, "__file__" | "__doc__") {
+    if matches!(name, "__file__" | "__doc__" | "__package__") {
         return Ok(of_script(machine, name));
     }
     // The program's own sources can raise exceptions that a script has to import.
@@ -171,11 +171,12 @@ pub fn find(machine: &Machine, name: &str) -> Result<Option<Value>> {
     Ok(of_table(&machine.state, name).or_else(exception))
 }
 
-/// Returns `__file__` or `__doc__` of the script that runs, for the session's own machine.
+/// Returns `__file__`, `__doc__` or `__package__` of the script that runs, for the session's own machine.
 fn of_script(machine: &Machine, name: &str) -> Option<Value> {
     let shared = machine.own()?;
     match name {
         "__file__" => shared.file.borrow().as_ref().map(|file| Value::Str(file.clone().into())),
+        "__package__" => Some(shared.package.borrow().as_ref().map_or(Value::None, Value::str)),
         _ => Some(shared.doc.borrow().as_ref().map_or(Value::None, |doc| Value::Str(doc.clone().into()))),
     }
 }
@@ -189,7 +190,7 @@ fn of_table(state: &State, name: &str) -> Option<Value> {
         "NotImplemented" => Some(Value::Object(Rc::new(NotImplemented))),
         "Ellipsis" => Some(Value::Ellipsis),
         "__name__" => Some(Value::str("__main__")),
-        "__package__" | "__spec__" => Some(Value::None),
+        "__spec__" => Some(Value::None),
         "torch" => Some(Value::Module("torch")),
         "property" | "staticmethod" | "classmethod" | "super" => Some(Value::Type(intern(name))),
         _ if name.starts_with("__") => None,

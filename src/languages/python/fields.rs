@@ -1,20 +1,21 @@
 //! The named values of an object, a class or a function.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use value::{Dict, Value};
 
-/// Named values in insertion order: the `__dict__` of an object or a class.
+/// Named values in insertion order: the `__dict__` of an object or a class. Most functions have none, and no dictionary.
 #[derive(Default)]
-pub struct Fields(Dict);
+pub struct Fields(OnceCell<Dict>);
 
 impl Fields {
     pub fn get(&self, name: &str) -> Option<Value> {
-        self.0.get_str(name)
+        self.0.get()?.get_str(name)
     }
 
     pub fn set(&self, name: &str, value: Value) {
         // Cannot fail: strings are hashable, and the fields are not borrowed here.
-        let _ = self.0.insert(Value::str(name), value);
+        let _ = self.shared().insert(Value::str(name), value);
     }
 
     /// Sets or removes a field, and returns its old value.
@@ -22,7 +23,7 @@ impl Fields {
         let before = self.get(name);
         match value {
             Some(value) => self.set(name, value),
-            None => drop(self.0.remove(&Value::str(name))),
+            None => drop(self.shared().remove(&Value::str(name))),
         }
         before
     }
@@ -32,18 +33,22 @@ impl Fields {
         self.replace(name, None).is_some()
     }
 
+    fn shared(&self) -> &Dict {
+        self.0.get_or_init(Dict::default)
+    }
+
     /// Returns the underlying dictionary, which is shared.
     pub fn dict(&self) -> Dict {
-        self.0.clone()
+        self.shared().clone()
     }
 
     pub fn names(&self) -> Vec<Rc<str>> {
-        let names = self.0.to_vec().into_iter().map(|(name, _)| name);
+        let names = self.0.get().map(Dict::to_vec).unwrap_or_default().into_iter().map(|(name, _)| name);
         names.filter_map(|name| if let Value::Str(name) = name { Some(name.to_rc()) } else { None }).collect()
     }
 
     /// Returns the underlying dictionary as a value. It is shared, not copied.
     pub(crate) fn to_dict(&self) -> Value {
-        Value::Dict(self.0.clone())
+        Value::Dict(self.dict())
     }
 }

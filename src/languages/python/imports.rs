@@ -53,7 +53,7 @@ impl Module {
     }
 
     /// Returns the folders in which its submodules are found, if it is a package.
-    fn folders(&self) -> Option<Vec<Value>> {
+    pub(super) fn folders(&self) -> Option<Vec<Value>> {
         self.variable("__path__")?.sequence()
     }
 
@@ -134,14 +134,14 @@ fn replaced(machine: &Machine, name: &str, value: Option<Value>) -> Option<Value
 /// Names with their values.
 type Named = Vec<(Rc<str>, Value)>;
 
-fn as_module(value: &Value) -> Option<&Module> {
+pub(super) fn as_module(value: &Value) -> Option<&Module> {
     match value {
         Value::Object(object) => object.as_any().downcast_ref(),
         _ => None,
     }
 }
 
-fn missing(name: &str, why: &str) -> Error {
+pub(super) fn missing(name: &str, why: &str) -> Error {
     Error::new(ErrorKind::ModuleNotFoundError, format!("No module named '{name}'{why}"))
 }
 
@@ -176,17 +176,20 @@ impl Machine {
             return;
         }
         shared.file.replace(shown);
+        shared.package.replace(None);
         shared.doc.replace(None);
-        let set = |name: &str, value: String| {
-            let Some(Value::List(list)) = self.state.sys.get_str(name) else { return };
-            let rest = list.to_vec().into_iter().skip(1);
-            // Lists of this size are not too large.
-            drop(list.replace([Value::str(value)].into_iter().chain(rest).collect()));
-        };
         if let (Some(file), Some(folder)) = (file, full.as_deref().and_then(Path::parent)) {
-            set("path", folder.display().to_string());
-            set("argv", file.display().to_string());
+            self.set_first("path", folder);
+            self.set_first("argv", file);
         }
+    }
+
+    /// Sets the first item of `sys.path` or `sys.argv`.
+    pub(super) fn set_first(&self, name: &str, path: &Path) {
+        let Some(Value::List(list)) = self.state.sys.get_str(name) else { return };
+        let rest = list.to_vec().into_iter().skip(1);
+        // Lists of this size are not too large.
+        drop(list.replace([shown(path)].into_iter().chain(rest).collect()));
     }
 
     /// `import path`, where `path` begins with a dot for each step up from the importing package. Returns the innermost
@@ -199,8 +202,11 @@ impl Machine {
         let ups = path.len() - path.trim_start_matches('.').len();
         let full = if ups > 0 { self.relative(path, ups)? } else { path.to_owned() };
         let outer = full.split('.').next().unwrap_or_default();
-        let is_builtin = |known| matches!(known, None | Some(Value::Module(_)));
-        let ours = if self.is_hidden || is_builtin(loaded(state, outer)?) {
+        let is_ours = match loaded(state, outer)? {
+            None => !self.is_shadowed(outer),
+            known => matches!(known, Some(Value::Module(_))),
+        };
+        let ours = if self.is_hidden || is_ours {
             let found = objects::python::import(&full);
             if let (Ok(_), Ok(module), false) = (&found, objects::python::import(outer), self.is_hidden) {
                 let modules = modules(state)?;
@@ -403,7 +409,9 @@ impl Machine {
             let value = self.variables.borrow().named(name);
             if let Some(Value::Str(text)) = value { Some(text.to_string()) } else { None }
         };
-        let Some(package) = text("__package__").filter(|package| !package.is_empty()) else {
+        let of_script = || Some(self.own()?.package.borrow().as_ref()?.to_string());
+        let package = text("__package__").or_else(of_script).filter(|package| !package.is_empty());
+        let Some(package) = package else {
             return Err(import_error("attempted relative import with no known parent package".to_owned()));
         };
         let mut parts: Vec<&str> = package.split('.').collect();
@@ -417,7 +425,7 @@ impl Machine {
 
     /// Loads a module and the packages around it, as far as they are not loaded. Returns `None` if there is no file for the
     /// outermost one.
-    fn import_path(&self, full: &str) -> Result<Option<Value>> {
+    pub(super) fn import_path(&self, full: &str) -> Result<Option<Value>> {
         let state = &*self.state;
         let mut parent: Option<Value> = None;
         for (end, _) in full.char_indices().filter(|(_, c)| *c == '.').chain([(full.len(), '.')]) {
@@ -430,15 +438,15 @@ impl Machine {
                 parent = Some(known);
                 continue;
             }
-            if let (None, Ok(ours)) = (&parent, objects::python::import(name)) {
+            if let (None, Ok(ours)) = (&parent, objects::python::import(name))
+                && !self.is_shadowed(name)
+            {
                 parent = Some(ours);
                 continue;
             }
             let folders = match &parent {
                 Some(Value::Module(_)) => Vec::new(),
-                None => objects::members::of_module(state, "sys", "path")
-                    .and_then(|path| path.sequence())
-                    .unwrap_or_default(),
+                None => self.path(),
                 Some(package) => match as_module(package).and_then(Module::folders) {
                     Some(folders) => folders,
                     None => {
@@ -447,7 +455,7 @@ impl Machine {
                     }
                 },
             };
-            let Some(found) = find(&folders, leaf).or_else(|| library::find(name).map(Found::of_library)) else {
+            let Some(found) = Found::module(&folders, name) else {
                 return match &parent {
                     None | Some(Value::Module(_)) => Ok(None),
                     Some(_) => Err(missing(full, "")),
@@ -460,6 +468,20 @@ impl Machine {
             parent = Some(module);
         }
         Ok(parent)
+    }
+
+    /// `sys.path`
+    pub(super) fn path(&self) -> Vec<Value> {
+        let path = objects::members::of_module(&self.state, "sys", "path");
+        path.and_then(|path| path.sequence()).unwrap_or_default()
+    }
+
+    /// Returns whether a script's own file takes the place of a module that is part of the program. The library itself does
+    /// not see it.
+    fn is_shadowed(&self, name: &str) -> bool {
+        SHADOWED.contains(&name)
+            && !self.is_of_library.get()
+            && find(&self.path(), name).is_some_and(|found| !matches!(found.code, Source::Nothing))
     }
 
     /// Runs the file of a module, which is in `sys.modules` meanwhile.
@@ -508,20 +530,7 @@ impl Machine {
     }
 
     fn run_module(&self, module: &Module, machine: &Rc<Machine>, code: &Source) -> Result<()> {
-        let (text, file): (String, PathBuf) = match code {
-            Source::Nothing => return Ok(()),
-            Source::Library(module) => (module.text()?, PathBuf::from(module.shown())),
-            Source::File(file) => {
-                let bytes = System::read(file)
-                    .map_err(|error| Error::new(ErrorKind::Other("OSError"), format!("{}: {error}", file.display())))?;
-                // Faults name files by their path from here.
-                let shown = file.strip_prefix(System::current_folder()).unwrap_or(file).to_owned();
-                match String::from_utf8(bytes) {
-                    Ok(text) => (text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text), shown),
-                    Err(_) => bail!(SyntaxError, "(unicode error) '{}' is not valid UTF-8", shown.display()),
-                }
-            }
-        };
+        let Some((text, file)) = code.read()? else { return Ok(()) };
         let text: Rc<str> = text.into();
         let shown = file.display().to_string();
         let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
@@ -545,8 +554,11 @@ impl Machine {
     }
 }
 
+/// The modules of the program that CPython finds on `sys.path`, behind those of a script.
+const SHADOWED: [&str; 6] = ["array", "collections", "copy", "functools", "math", "operator"];
+
 /// The code of a module.
-enum Source {
+pub(super) enum Source {
     File(PathBuf),
     Library(&'static library::Module),
     /// A folder alone is a package without code.
@@ -554,6 +566,23 @@ enum Source {
 }
 
 impl Source {
+    /// Returns the text, and the file as faults show it: by its path from here. `None` for a package without code.
+    pub(super) fn read(&self) -> Result<Option<(String, PathBuf)>> {
+        Ok(Some(match self {
+            Source::Nothing => return Ok(None),
+            Source::Library(module) => (module.text()?, PathBuf::from(module.shown())),
+            Source::File(file) => {
+                let bytes = System::read(file)
+                    .map_err(|error| Error::new(ErrorKind::Other("OSError"), format!("{}: {error}", file.display())))?;
+                let shown = file.strip_prefix(System::current_folder()).unwrap_or(file).to_owned();
+                match String::from_utf8(bytes) {
+                    Ok(text) => (text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text), shown),
+                    Err(_) => bail!(SyntaxError, "(unicode error) '{}' is not valid UTF-8", shown.display()),
+                }
+            }
+        }))
+    }
+
     /// `__file__`
     fn shown(&self) -> Option<Value> {
         match self {
@@ -565,13 +594,21 @@ impl Source {
 }
 
 /// What a name is on the file system or in the library.
-struct Found {
-    code: Source,
+pub(super) struct Found {
+    pub code: Source,
     folder: PathBuf,
-    is_package: bool,
+    pub is_package: bool,
 }
 
 impl Found {
+    /// Looks for a module in folders and in the library. A folder without `__init__.py` comes after everything else.
+    pub(super) fn module(folders: &[Value], name: &str) -> Option<Found> {
+        let found = find(folders, name.rsplit('.').next().unwrap_or_default());
+        let is_bare = found.as_ref().is_none_or(|found| matches!(found.code, Source::Nothing));
+        let known = library::find(name).filter(|_| is_bare).map(Found::of_library);
+        known.or(found)
+    }
+
     fn of_library(module: &'static library::Module) -> Found {
         let file = PathBuf::from(module.shown());
         let folder = file.parent().map(Path::to_owned).unwrap_or_default();

@@ -17,8 +17,9 @@ pub struct Shared {
     pub(super) companions: RefCell<HashMap<String, Value>>,
     /// The texts that are not inputs, by their addresses.
     texts: RefCell<HashMap<*const u8, Origin>>,
-    /// `__file__` and `__doc__` of the script that runs.
+    /// `__file__`, `__package__` and `__doc__` of the script that runs.
     pub(super) file: RefCell<Option<Rc<str>>>,
+    pub(super) package: RefCell<Option<Rc<str>>>,
     pub doc: RefCell<Option<Rc<str>>>,
 }
 
@@ -31,6 +32,7 @@ impl Default for Shared {
             companions: RefCell::default(),
             texts: RefCell::default(),
             file: RefCell::default(),
+            package: RefCell::default(),
             doc: RefCell::default(),
         }
     }

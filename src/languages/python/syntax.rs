@@ -8,7 +8,7 @@
 
 mod check;
 pub(super) mod depth;
-pub mod outline;
+pub(crate) mod outline;
 pub mod scope;
 mod tokens;
 mod words;
@@ -106,7 +106,7 @@ pub fn parse(source: &str) -> Result<Parsed<ModModule>, SyntaxFault> {
 ///
 /// # Errors
 /// Fails with a [`SyntaxFault`] if the source is not Python after all.
-pub fn parse_known(source: &str) -> Result<ModModule, SyntaxFault> {
+pub(crate) fn parse_known(source: &str) -> Result<ModModule, SyntaxFault> {
     let parsed = parse_unchecked(source, options());
     if let Some(first) = parsed.errors().first() {
         return Err(words::fault(source, &ParserFault::Wrong(&first.error, first.location)));

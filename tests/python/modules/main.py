@@ -79,3 +79,8 @@ import starry
 print(starry.area(1), starry.pi)
 def thirteen(): return pi
 attempt(thirteen)
+import copy, textwrap
+from copy import deepcopy
+print(copy.deepcopy(1), deepcopy is copy.deepcopy, textwrap.dedent("  x"), hasattr(textwrap, "__path__"))
+def fourteen(): import textwrap.page
+attempt(fourteen)

@@ -7,13 +7,13 @@ use memchr::{memchr, memchr2, memmem};
 use std::ops::Range;
 
 /// A source without the bodies of its functions. Everything else stands where it stood.
-pub struct Outline {
+pub(crate) struct Outline {
     pub text: String,
     bodies: Vec<Body>,
 }
 
 /// A function whose body an outline leaves out. Functions inside it are part of its body.
-pub struct Body {
+pub(crate) struct Body {
     /// The lines from `def` or `async def` to the end of the body.
     pub function: Range<usize>,
     /// Those after the header.
@@ -25,7 +25,7 @@ pub struct Body {
 }
 
 impl Outline {
-    pub fn of(source: &str) -> Outline {
+    pub(crate) fn of(source: &str) -> Outline {
         let class = [memmem::Finder::new("super"), memmem::Finder::new("__class__")];
         let mut bodies = Lines { bytes: source.as_bytes(), at: 0 }.bodies();
         let mut text = String::with_capacity(source.len());
@@ -44,7 +44,7 @@ impl Outline {
     }
 
     /// Returns the function whose body the outline leaves out, if a statement of the outline stands there.
-    pub fn function_at(&self, statement: usize) -> Option<&Body> {
+    pub(crate) fn function_at(&self, statement: usize) -> Option<&Body> {
         let after = self.bodies.partition_point(|body| body.lines.start <= statement);
         self.bodies.get(after.checked_sub(1)?).filter(|body| statement < body.lines.end)
     }

@@ -1,0 +1,1 @@
+# A folder without __init__.py stands behind Python's library.
