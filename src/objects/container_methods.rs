@@ -6,14 +6,14 @@ use crate::calling;
 use crate::methods::{Given, Table, run};
 use crate::operators;
 use crate::plain::{dicts, lists, numbers, sets, special, tuples};
-use crate::special_methods::{self, Does};
+use crate::special_methods::{self, Does, TENSOR};
 use crate::strings::{bytes, text};
 use call::State;
 use call::registry::Methods;
 use std::rc::Rc;
 use tensor::{BufferKind, Error, Result, TypeCode, bail};
 use value::equality::{NotImplemented, Number, number};
-use value::{Keywords, Method, Value};
+use value::{Keywords, Method, Object, Value};
 
 /// The entry points that the registry offers to lower rooms.
 pub const METHODS: Methods = Methods { call, find: method, names };
@@ -74,6 +74,10 @@ pub fn call(state: &State, receiver: &Value, name: &str, args: &[Value], keyword
             run(&[sets::METHODS], receiver.type_name(), set, name, &given)
                 .or_else(|| if set.is_frozen() { None } else { run(&[changes], "set", set, name, &given) })
         }
+        Value::Object(object) if name.starts_with("__") && is_of_numpy(object) => {
+            let (_, does) = of_plain(receiver, name)?;
+            return Some(done(does, receiver, &given));
+        }
         Value::Object(_) => {
             let view = dicts::set_like(receiver)?;
             run(&[dicts::VIEW], receiver.class_name(), view, name, &given)
@@ -94,10 +98,18 @@ fn is_derived(value: &Value) -> bool {
     value.underlying().is_some()
 }
 
+/// Returns whether an object is an array or one of NumPy's scalars.
+fn is_of_numpy(object: &Rc<dyn Object>) -> bool {
+    let class = object.class_name();
+    class.starts_with("numpy.") && has_special_methods(class)
+}
+
 /// Finds a special method of a value whose class has no table.
 fn of_plain(value: &Value, name: &str) -> Option<(&'static str, Does)> {
     match value {
         Value::Tensor(_) => special_methods::find("Tensor", name),
+        Value::Storage(_) | Value::TypedStorage(_) => special_methods::find("Storage", name),
+        Value::Object(object) if is_of_numpy(object) => special_methods::find(object.class_name(), name),
         Value::DType(_) | Value::Device(_) | Value::Layout(_) | Value::None => {
             special_methods::function(value.type_name(), name)
         }
@@ -146,6 +158,12 @@ fn knows(this: &Value, symbol: &str, other: &Value, does: Does) -> bool {
     if let Value::Tensor(_) = this {
         return operators::is_operand(other) && (symbol != "@" || matches!(other, Value::Tensor(_)));
     }
+    if let Value::Object(object) = this
+        && is_of_numpy(object)
+    {
+        let is_known = |other: &Value| matches!(other, Value::Object(other) if is_of_numpy(other));
+        return object.is_array() || number(other).is_some() || is_known(other);
+    }
     let rank = |value: &Value| match number(value) {
         Some(Number::Int(_) | Number::Big(_)) => Some(1),
         Some(Number::Float(_)) => Some(2),
@@ -182,23 +200,35 @@ fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Val
         return Some(done);
     }
     let name = name_in(class, name)?;
-    let is_special = name.starts_with("__");
+    // The methods of tensors are those of a class beneath theirs, and none is a slot.
+    let (shown, is_special) = match class {
+        TENSOR => ("torch._C.TensorBase", false),
+        _ => (class, name.starts_with("__")),
+    };
     let Some((this, args)) = given.args.split_first() else {
         return Some(Err(Error::type_error(match is_special {
             true => format!("descriptor '{name}' of '{class}' object needs an argument"),
-            false => format!("unbound method {class}.{name}() needs an argument"),
+            false => {
+                format!("unbound method {}.{name}() needs an argument", shown.rsplit('.').next().unwrap_or(shown))
+            }
         })));
     };
     let held = this.underlying();
     let this = held.as_ref().unwrap_or(this);
-    let is_it = class_of(this).is_some_and(|own| own == class || (own, class) == ("collections.OrderedDict", "dict"));
+    let is_it = match this {
+        Value::Tensor(_) => class == TENSOR,
+        Value::Size(_) if class == "torch.Size" => true,
+        Value::Storage(_) | Value::TypedStorage(_) => class == this.class_name(),
+        Value::Object(object) if is_of_numpy(object) => class == object.class_name(),
+        this => class_of(this).is_some_and(|own| own == class || (own, class) == ("collections.OrderedDict", "dict")),
+    };
     let done = if is_it { call(given.state, this, name, args, given.keywords) } else { None };
     Some(done.unwrap_or_else(|| {
         let wrong = this.type_name();
         if is_special {
             bail!(TypeError, "descriptor '{name}' requires a '{class}' object but received a '{wrong}'");
         }
-        bail!(TypeError, "descriptor '{name}' for '{class}' objects doesn't apply to a '{wrong}' object")
+        bail!(TypeError, "descriptor '{name}' for '{shown}' objects doesn't apply to a '{wrong}' object")
     }))
 }
 
@@ -249,11 +279,15 @@ fn class_table(class: &str) -> Table<str> {
 
 /// Returns the names of all that a builtin class has: its methods and special methods.
 pub fn members_of(class: &str) -> Vec<&'static str> {
-    let special = if class == "torch.Tensor" { "Tensor" } else { class };
-    let known = CLASSES.contains(&class) || special == "Tensor";
     let mut names = names(class);
-    names.extend(special_methods::names().filter(|name| known && special_methods::find(special, name).is_some()));
+    if has_special_methods(class) {
+        names.extend(special_methods::names().filter(|name| special_methods::find(class, name).is_some()));
+    }
     names
+}
+
+fn has_special_methods(class: &str) -> bool {
+    CLASSES.contains(&class) || special_methods::as_listed(class) != class
 }
 
 /// Returns whether a builtin class has a class method of this name.
@@ -314,7 +348,7 @@ pub fn method(receiver: &Value, name: &str) -> Option<Value> {
 
 /// Returns the name of a class's method as a static string; `None` if the class has no such method.
 pub fn name_in(class: &str, name: &str) -> Option<&'static str> {
-    let special = || CLASSES.contains(&class).then(|| special_methods::find(class, name)).flatten();
+    let special = || has_special_methods(class).then(|| special_methods::find(class, name)).flatten();
     let mut found = None;
     each_method(class, &mut |method| {
         if method.name == name {

@@ -154,6 +154,7 @@ pub fn kind_of_class(class: &str) -> Option<Kind> {
         tensor if tensor.starts_with("torch.") && tensor.ends_with("Tensor") => Some(Kind::Tensor),
         "torch.storage.UntypedStorage" => Some(Kind::UntypedStorage),
         "torch.storage.TypedStorage" => Some(Kind::TypedStorage),
+        "numpy.ndarray" => Some(Kind::Array),
         "str" => Some(Kind::Str),
         _ => legacy_dtype(class).map(|_| Kind::TypedStorage),
     }

@@ -4,6 +4,9 @@
 
 use value::equality::SPECIAL;
 
+/// The class of tensors, as scripts see it.
+pub(crate) const TENSOR: &str = "torch.Tensor";
+
 /// The implementation of a special method.
 #[derive(Clone, Copy)]
 pub(crate) enum Does {
@@ -17,6 +20,7 @@ pub(crate) enum Does {
 }
 
 const NUMBERS: &[&str] = &["+", "-", "*", "/", "__floordiv__", "%", "**"];
+const COMPLEX: &[&str] = &["+", "-", "*", "/", "**"];
 const INTEGERS: &[&str] = &["+", "-", "*", "/", "__floordiv__", "%", "**", "&", "|", "^", "<<", ">>"];
 const TENSORS: &[&str] =
     &["+", "-", "*", "/", "__floordiv__", "%", "**", "@", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="];
@@ -29,7 +33,7 @@ fn operators(class: &str) -> [&'static [&'static str]; 3] {
     match class {
         "int" => [INTEGERS, INTEGERS, &[]],
         "float" => [NUMBERS, NUMBERS, &[]],
-        "complex" => [&["+", "-", "*", "/", "**"], &["+", "-", "*", "/", "**"], &[]],
+        "complex" => [COMPLEX, COMPLEX, &[]],
         "str" | "bytes" => [TEXTS, &["*", "%"], &[]],
         "bytearray" => [TEXTS, &["*", "%"], &["+", "*"]],
         "list" => [&["+", "*"], &["*"], &["+", "*"]],
@@ -37,7 +41,10 @@ fn operators(class: &str) -> [&'static [&'static str]; 3] {
         "dict" => [&["|"], &["|"], &["|"]],
         "set" => [SETS, SETS, SETS],
         "frozenset" => [SETS, SETS, &[]],
-        "Tensor" => [TENSORS, TENSORS, TENSORS],
+        "Tensor" | "Array" => [TENSORS, TENSORS, TENSORS],
+        "Boolean" | "Integer" => [INTEGERS, INTEGERS, &[]],
+        "Floating" => [NUMBERS, NUMBERS, &[]],
+        "ComplexFloating" => [COMPLEX, COMPLEX, &[]],
         _ => [&[], &[], &[]],
     }
 }
@@ -84,46 +91,64 @@ const FUNCTIONS: &[(&str, &[&str], &str, usize)] = &[
             "torch.device",
             "torch.dtype",
             "torch.layout",
+            "Scalar",
         ],
         "py.hash",
         0,
     ),
     (
         "__len__",
-        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset", "memoryview"],
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset", "memoryview", "Array"],
         "py.len",
         0,
     ),
     (
         "__iter__",
-        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset", "memoryview"],
+        &[
+            "str",
+            "bytes",
+            "bytearray",
+            "list",
+            "tuple",
+            "range",
+            "dict",
+            "set",
+            "frozenset",
+            "memoryview",
+            "Storage",
+            "Tensor",
+            "Array",
+        ],
         "py.iter",
         0,
     ),
     (
         "__contains__",
-        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset"],
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "set", "frozenset", "Array"],
         "py.__contains__",
         1,
     ),
     (
         "__getitem__",
-        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "memoryview"],
+        &["str", "bytes", "bytearray", "list", "tuple", "range", "dict", "memoryview", "Array"],
         "py.__getitem__",
         1,
     ),
-    ("__setitem__", &["bytearray", "list", "dict", "memoryview"], "py.__setitem__", 2),
-    ("__delitem__", &["bytearray", "list", "dict", "memoryview"], "py.__delitem__", 1),
-    ("__reversed__", &["list", "range", "dict"], "py.reversed", 0),
-    ("__bool__", &["int", "float", "complex", "range"], "py.bool", 0),
-    ("__abs__", &["int", "float", "complex"], "py.abs", 0),
-    ("__neg__", &["int", "float", "complex"], "py.__neg__", 0),
-    ("__pos__", &["int", "float", "complex"], "py.__pos__", 0),
-    ("__invert__", &["int"], "py.__invert__", 0),
-    ("__int__", &["int", "float", "Tensor"], "py.int", 0),
-    ("__index__", &["int"], "py.int", 0),
-    ("__float__", &["int", "float", "Tensor"], "py.float", 0),
-    ("__complex__", &["complex"], "py.complex", 0),
+    ("__setitem__", &["bytearray", "list", "dict", "memoryview", "Array"], "py.__setitem__", 2),
+    ("__delitem__", &["bytearray", "list", "dict", "memoryview", "Tensor", "Array"], "py.__delitem__", 1),
+    ("__reversed__", &["list", "range", "dict", "Tensor"], "py.reversed", 0),
+    ("__bool__", &["int", "float", "complex", "range", "Tensor", "Array", "Scalar"], "py.bool", 0),
+    // Python 2's names, which tensors still have.
+    ("__nonzero__", &["Tensor"], "py.bool", 0),
+    ("__long__", &["Tensor"], "py.int", 0),
+    ("__abs__", &["int", "float", "complex", "Tensor", "Array", "Scalar"], "py.abs", 0),
+    ("__neg__", &["int", "float", "complex", "Tensor", "Array", "Scalar"], "py.__neg__", 0),
+    ("__pos__", &["int", "float", "complex", "Tensor", "Array", "Scalar"], "py.__pos__", 0),
+    ("__invert__", &["int", "Tensor", "Array", "Boolean", "Integer"], "py.__invert__", 0),
+    ("__int__", &["int", "float", "Tensor", "Array", "Scalar"], "py.int", 0),
+    ("__index__", &["int", "Array", "Integer"], "py.int", 0),
+    ("__float__", &["int", "float", "Tensor", "Array", "Scalar"], "py.float", 0),
+    ("__complex__", &["complex", "Tensor", "Array", "Scalar"], "py.complex", 0),
     ("__trunc__", &["int", "float"], "math.trunc", 0),
     ("__floor__", &["int", "float"], "math.floor", 0),
     ("__ceil__", &["int", "float"], "math.ceil", 0),
@@ -136,20 +161,41 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     functions.chain(operators).chain(IN_PLACE.iter().map(|(_, name)| *name))
 }
 
+/// Returns the name under which the tables of this file list a class: arrays, and NumPy's scalars by their kinds, are not
+/// listed one by one.
+pub(crate) fn as_listed(class: &str) -> &str {
+    match class {
+        "collections.OrderedDict" => "dict",
+        "torch.Size" => "tuple",
+        TENSOR => "Tensor",
+        storage if storage.starts_with("torch.") && storage.ends_with("Storage") => "Storage",
+        "numpy.ndarray" => "Array",
+        "numpy.bool" => "Boolean",
+        scalar if scalar.starts_with("numpy.") => match scalar.trim_end_matches(|c: char| c.is_ascii_digit()) {
+            "numpy.int" | "numpy.uint" => "Integer",
+            "numpy.float" => "Floating",
+            "numpy.complex" => "ComplexFloating",
+            _ => class,
+        },
+        _ => class,
+    }
+}
+
 /// Finds a special method of a class by its name.
 pub(crate) fn find(class: &str, name: &str) -> Option<(&'static str, Does)> {
     if !name.starts_with("__") {
         return None;
     }
-    let class = if class == "collections.OrderedDict" { "dict" } else { class };
+    let class = as_listed(class);
     function(class, name).or_else(|| operator(class, name))
 }
 
 /// Finds a special method that is implemented by a function of the table.
 pub(crate) fn function(class: &str, name: &str) -> Option<(&'static str, Does)> {
-    let found = FUNCTIONS
-        .iter()
-        .find(|(known, classes, ..)| *known == name && (classes.is_empty() || classes.contains(&class)));
+    let is_scalar = matches!(class, "Boolean" | "Integer" | "Floating" | "ComplexFloating");
+    let is_listed = |classes: &[&str]| classes.contains(&class) || is_scalar && classes.contains(&"Scalar");
+    let found =
+        FUNCTIONS.iter().find(|(known, classes, ..)| *known == name && (classes.is_empty() || is_listed(classes)));
     found.map(|(name, _, path, takes)| (*name, Does::Function(path, *takes)))
 }
 

@@ -124,7 +124,11 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
             push(out, format_args!("<built-in function {}>", path.rsplit('.').next().unwrap_or(path)));
         }
         Value::Method(method) => match &method.of {
-            Value::Type(class) => push(out, format_args!("<method '{}' of '{class}' objects>", method.name)),
+            Value::Type(class) => {
+                // What a class of tensors has comes from the one beneath it.
+                let class = if *class == "torch.Tensor" { "torch._C.TensorBase" } else { class };
+                push(out, format_args!("<method '{}' of '{class}' objects>", method.name));
+            }
             other => push(out, format_args!("<built-in method {} of {} object>", method.name, other.type_name())),
         },
         Value::Object(object) => match object.special("__repr__", &[]) {

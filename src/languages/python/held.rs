@@ -91,6 +91,11 @@ fn is_filled_later(class: &str) -> bool {
     matches!(class, "dict" | "collections.OrderedDict" | "list" | "set" | "bytearray")
 }
 
+/// Returns whether the class has no hash: what its objects hold may change.
+fn is_unhashable(class: &str) -> bool {
+    is_filled_later(class) || class == "numpy.ndarray"
+}
+
 impl Base {
     /// Creates an object whose class derives from `holds`, as the `__new__` of that class does.
     ///
@@ -228,7 +233,10 @@ impl Base {
     pub(super) fn held_names(class: &'static str) -> impl Iterator<Item = &'static str> {
         let known = CLASSES.contains(&class);
         let own = if known { container_methods::members_of(class) } else { Vec::new() };
-        own.into_iter().chain(type_forms::SPECIAL).chain(["__hash__"]).filter(move |_| known)
+        own.into_iter()
+            .chain(type_forms::SPECIAL)
+            .filter(move |_| known)
+            .chain(is_unhashable(class).then_some("__hash__"))
     }
 }
 
@@ -236,7 +244,7 @@ impl Base {
     /// Finds what a builtin class gives to the objects of classes that derive from it.
     pub(super) fn held_entry(class: &'static str, name: &str) -> Option<Entry> {
         match name {
-            "__hash__" if is_filled_later(class) => Some(Entry::ObjectState(Value::None)),
+            "__hash__" if is_unhashable(class) => Some(Entry::ObjectState(Value::None)),
             // These are `object`'s, and call `__repr__` and `__str__`.
             "__str__" if class != "str" => None,
             "__format__" if !matches!(class, "str" | "int" | "float" | "complex") => None,

@@ -3,7 +3,7 @@
 use super::class::Base;
 use super::descriptors;
 use super::machine::Machine;
-use call::State;
+use call::{Receiver, State};
 use objects::{container_methods, members};
 use std::rc::Rc;
 use tensor::{Error, Result, bail};
@@ -28,7 +28,14 @@ impl Machine {
         }
         let state = &*self.state;
         let of = Value::Type(class);
-        let names = container_methods::members_of(class).into_iter().chain(descriptors::native_names(class));
+        let mut names = container_methods::members_of(class);
+        if class.starts_with("torch.")
+            && let Some(kind) = objects::legacy_classes::kind_of_class(class)
+        {
+            let rows = state.registry.names(Receiver::Class(kind));
+            names.extend(rows.into_iter().filter(|name| name.starts_with("__")));
+        }
+        names.extend(descriptors::native_names(class));
         let members = Dict::default();
         for name in names {
             if members.get_str(name).is_none() {
@@ -43,7 +50,7 @@ impl Machine {
         if let Some(super::class::Entry::ObjectState(Value::None)) = Base::Builtin(class).find("__hash__") {
             members.insert(Value::str("__hash__"), Value::None)?;
         }
-        if matches!(class, "function" | "builtin_function_or_method" | "method" | "type") {
+        if matches!(class, "function" | "builtin_function_or_method" | "method" | "type" | "numpy.ufunc") {
             let slot = Slot { owner: class, name: "__call__", kind: "wrapper_descriptor" };
             members.insert(Value::str("__call__"), Value::Object(Rc::new(slot)))?;
         }
