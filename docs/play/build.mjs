@@ -120,8 +120,9 @@ async function build(out, wasm) {
   const hash = createHash('sha256');
   for (const [name, content] of files) hash.update(name).update('\0').update(content);
   // Python's library is kept as far as a session has imported it.
-  const kept = [...files.keys()].filter((name) => !name.startsWith(`${folder}/library/`));
-  const built = JSON.stringify({ version: hash.digest('hex').slice(0, 16), files: kept });
+  const library = `${folder}/library/`;
+  const kept = [...files.keys()].filter((name) => !name.startsWith(library));
+  const built = JSON.stringify({ version: hash.digest('hex').slice(0, 16), files: kept, onceAsked: library });
   files.set('sw.js', bundle('sw.js', { define: { BUILT: built } }));
 
   rmSync(out, { recursive: true, force: true });
@@ -131,7 +132,7 @@ async function build(out, wasm) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
     const nbytes = name.endsWith('.lzma') ? content.length : gzipSync(content).length;
-    if (name.startsWith(`${folder}/library/`)) {
+    if (name.startsWith(library)) {
       sums.library += nbytes;
       continue;
     }

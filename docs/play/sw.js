@@ -1,8 +1,11 @@
 // The service worker: keeps every file of the page, so that it works offline, and tells running sessions to stop, which
 // cannot hear of it otherwise. Asks nobody but the server that the page came from.
 
-/** Which files there are, and a name that changes whenever one of them does; the build writes both. */
-const { version, files } = BUILT;
+/**
+ * Which files there are, the folder of those that are kept once they have been asked for, and a name that changes whenever
+ * one of them does; the build writes all three.
+ */
+const { version, files, onceAsked } = BUILT;
 const CACHE = `tensorsh-${version}`;
 
 /** The names of what is to stop. */
@@ -61,5 +64,5 @@ addEventListener('fetch', (event) => {
     return;
   }
   const file = path === '' ? 'index.html' : path;
-  if (files.includes(file)) event.respondWith(serve(event, file));
+  if (files.includes(file) || file.startsWith(onceAsked)) event.respondWith(serve(event, file));
 });

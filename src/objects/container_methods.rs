@@ -200,7 +200,7 @@ fn of_class(class: &'static str, name: &str, given: &Given) -> Option<Result<Val
         return Some(done);
     }
     let name = name_in(class, name)?;
-    // The methods of tensors are those of a class beneath theirs, and none is a slot.
+    // PyTorch defines the methods of tensors in a base class, and none of them is a slot.
     let (shown, is_special) = match class {
         TENSOR => ("torch._C.TensorBase", false),
         _ => (class, name.starts_with("__")),

@@ -125,7 +125,7 @@ pub(super) fn write(out: &mut String, formatter: Formatter<'_>, value: &Value, d
         }
         Value::Method(method) => match &method.of {
             Value::Type(class) => {
-                // What a class of tensors has comes from the one beneath it.
+                // PyTorch defines the methods of tensors in a base class.
                 let class = if *class == "torch.Tensor" { "torch._C.TensorBase" } else { class };
                 push(out, format_args!("<method '{}' of '{class}' objects>", method.name));
             }

@@ -111,7 +111,7 @@ pub(super) fn compile_late(
     registry: &'static Registry,
     slot_of: SlotOf,
 ) -> Result<Rc<Code>, SyntaxFault> {
-    // What stands around the function in its module, as far as it matters.
+    // What encloses the function in its module, as far as it matters.
     let header = match (late.is_indented, late.is_method) {
         (false, _) => "",
         (true, false) => "if 1:\n",
@@ -144,7 +144,7 @@ pub(super) fn compile_late(
 struct Compiler<'a, 's> {
     scopes: &'s Scopes<'a>,
     source: &'s Rc<str>,
-    /// Where in the source the text begins that is compiled.
+    /// The offset in the source of the text that is compiled.
     base: u32,
     registry: &'static Registry,
     slot_of: SlotOf<'s>,

@@ -554,7 +554,7 @@ impl Machine {
     }
 }
 
-/// The modules of the program that CPython finds on `sys.path`, behind those of a script.
+/// The modules of the program that CPython finds on `sys.path`, after those of a script.
 const SHADOWED: [&str; 6] = ["array", "collections", "copy", "functools", "math", "operator"];
 
 /// The code of a module.

@@ -7,8 +7,8 @@ use tensor::system::{Files, System};
 use tensor::{Error, ErrorKind, Result};
 
 impl Machine {
-    /// Finds a module, imports the packages around it, and begins it as a script whose relative imports are those of its
-    /// package. Of a package, `__main__` runs. Returns its text and its file.
+    /// Finds a module, imports the packages that contain it, and begins it as a script whose relative imports start from its
+    /// package. A package runs its `__main__`. Returns the text and the file.
     ///
     /// # Errors
     /// ModuleNotFoundError, ImportError for a module without code, and any error of a package.

@@ -50,7 +50,7 @@ impl Outline {
     }
 }
 
-/// A comment, which is as long as it is made.
+/// A part of the comment that fills a blank body.
 const COMMENT: &str =
     "################################################################################################";
 
@@ -87,10 +87,10 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Finds the bodies of the functions that are not inside others. A body on the line of its header is not one of them.
+    /// Finds the bodies of functions that are not inside other functions, except those on the line of their header.
     fn bodies(mut self) -> Vec<Body> {
         let (mut bodies, mut open): (Vec<Body>, Option<Body>) = (Vec::new(), None);
-        // Behind the last line that is not blank, without its line break.
+        // The end of the last line that is not blank, without its line break.
         let mut end = 0;
         loop {
             let start = self.at;
@@ -123,22 +123,22 @@ impl Lines<'_> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Moves behind a byte at some distance, or to the end. Returns the byte.
-    fn behind(&mut self, distance: Option<usize>) -> Option<u8> {
+    /// Moves past the byte at this distance and returns it, or moves to the end.
+    fn past(&mut self, distance: Option<usize>) -> Option<u8> {
         let found = distance.map(|distance| self.at + distance);
         self.at = found.map_or(self.bytes.len(), |found| found + 1);
         self.bytes.get(found?).copied()
     }
 
     fn end_line(&mut self) {
-        self.behind(memchr(b'\n', self.rest()));
+        self.past(memchr(b'\n', self.rest()));
     }
 
     /// Moves to the next logical line. Returns whether this one ends with a colon, apart from a comment.
     fn logical_line(&mut self) -> bool {
         let (mut depth, mut comment) = (0_usize, None);
         loop {
-            let found = self.behind(self.rest().iter().position(|byte| SPECIAL[usize::from(*byte)]));
+            let found = self.past(self.rest().iter().position(|byte| SPECIAL[usize::from(*byte)]));
             match found {
                 None | Some(b'\n') if depth == 0 || found.is_none() => {
                     let end = comment.unwrap_or(self.at - usize::from(found.is_some()));
@@ -159,13 +159,13 @@ impl Lines<'_> {
         }
     }
 
-    /// Moves behind a string whose first quote is behind.
+    /// Moves past a string, of which the first quote has been read.
     fn string(&mut self, quote: u8) {
         let is_triple = self.rest().starts_with(&[quote; 2]);
         if is_triple {
             self.at += 2;
         }
-        while let Some(byte) = self.behind(memchr2(quote, b'\\', self.rest())) {
+        while let Some(byte) = self.past(memchr2(quote, b'\\', self.rest())) {
             if byte == b'\\' {
                 self.at += 1;
             } else if !is_triple {
