@@ -50,7 +50,8 @@ struct Cli {
     code: Vec<String>,
 
     /// Run a module of Python, or the `__main__` of a package, as a script with the arguments that follow
-    #[arg(short, value_name = "MODULE [ARGS]", num_args = 1.., allow_hyphen_values = true, conflicts_with = "code")]
+    #[arg(short, value_name = "MODULE [ARGS]", num_args = 1.., allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["code", "interactive", "keep_going", "rhai"])]
     module: Vec<String>,
 
     /// Print less: no greeting at the prompt, and only the failures of a test

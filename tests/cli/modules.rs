@@ -39,6 +39,8 @@ const RUNS: &[(&[&str], i32, &str, &str)] = &[
     (&["-m", "nope"], 1, "", "ModuleNotFoundError: No module named 'nope'"),
     (&["-m", "pkg.nope"], 1, "begins pkg\n", "ModuleNotFoundError: No module named 'pkg.nope'"),
     (&["-m", "alone.inner"], 4, "'' []\n", ""),
+    (&["-i", "-m", "alone"], 2, "", "cannot be used with"),
+    (&["--rhai", "-m", "alone"], 2, "", "cannot be used with"),
     (&["-m", "math"], 1, "", "ImportError: No code object available for math"),
     (&["-m", "unittest", "-q", "test_numbers"], 1, "", "FAILED (failures=1)"),
     (&["-m", "unittest", "-q", "test_numbers.Numbers.test_right"], 0, "", "OK"),

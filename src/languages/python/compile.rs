@@ -85,7 +85,7 @@ pub fn compile(
 /// Compiles a module that is part of the program. Its functions are compiled by [`compile_late`] when they are first called.
 ///
 /// # Errors
-/// As [`compile`].
+/// Fails like [`compile`].
 pub(super) fn compile_known(
     source: &Rc<str>,
     registry: &'static Registry,
@@ -104,7 +104,7 @@ pub(super) fn compile_known(
 /// Compiles the function of an outline.
 ///
 /// # Errors
-/// As [`compile`].
+/// Fails like [`compile`].
 pub(super) fn compile_late(
     outlined: &Code,
     late: &Late,

@@ -48,7 +48,8 @@ fn unpacked(bytes: &[u8], length: usize) -> io::Result<Vec<u8>> {
     let mut text = Vec::with_capacity(length);
     // At once, so that nothing is copied to a window.
     Decompress::new(false).decompress_vec(bytes, &mut text, FlushDecompress::Finish)?;
-    Ok(text)
+    // A text that is cut off is no error of the decoder.
+    if text.len() == length { Ok(text) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 #[cfg(target_family = "wasm")]
