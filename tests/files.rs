@@ -18,6 +18,7 @@ mod hostile;
 #[path = "files/lying_around.rs"]
 mod lying_around;
 #[path = "files/page.rs"]
+#[cfg(unix)]
 mod page;
 #[path = "files/round_trip.rs"]
 mod round_trip;

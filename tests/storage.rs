@@ -382,6 +382,7 @@ END
     assert_eq!(text, stretched("No space left on device (28)") + files);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_refused() {
     use std::os::unix::fs::PermissionsExt;

@@ -7,6 +7,8 @@
 
 pub mod glibc;
 pub mod lanes;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+mod names;
 pub mod series;
 #[cfg(target_feature = "simd128")]
 pub mod singles;

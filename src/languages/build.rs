@@ -1,5 +1,9 @@
 //! Compresses the modules of Python's library that `python/library/modules.txt` lists, and writes an index of them.
 
+#[path = "python/library/comments.rs"]
+mod comments;
+
+use comments::without_comments;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::error::Error;
@@ -33,6 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             amend(&mut text, &fs::read_to_string(&amended)?)
                 .map_err(|error| format!("{}: {error}", amended.display()))?;
         }
+        let text = without_comments(&text);
         let (module, is_package) = match path.strip_suffix("/__init__") {
             Some(package) => (package, true),
             None => (path.as_str(), false),

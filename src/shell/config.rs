@@ -1,11 +1,12 @@
-//! The settings file, `$XDG_CONFIG_HOME/tensorsh/config.toml`: its settings, and errors in it. docs/shell.md lists the
-//! settings.
+//! The settings file, `$XDG_CONFIG_HOME/tensorsh/config.toml`, `~/.config/tensorsh/config.toml`, or on Windows
+//! `%APPDATA%\tensorsh\config.toml`: its settings, and errors in it. docs/shell.md lists the settings.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use toml::{Table, Value};
 
+use super::folders;
 use super::screen::{ColorChoice, Theme};
 use session::{BUDGET, Language};
 
@@ -67,9 +68,10 @@ impl Config {
 
     /// Reads the settings file, if there is one. Each fault is reported in a sentence; the rest of the file applies.
     pub(crate) fn read() -> (Config, Vec<String>) {
-        let Some(path) = path(std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from), std::env::home_dir()) else {
+        let Some(folder) = folders::of_user("XDG_CONFIG_HOME", "APPDATA", ".config") else {
             return Default::default();
         };
+        let path = folder.join("config.toml");
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let (config, faults) = Config::parse(&text);
@@ -205,13 +207,6 @@ fn unknown(what: &str, key: &str, known: &[&str]) -> String {
         Some(near) => format!("there is no {what} '{key}'; did you mean '{near}'?"),
         None => format!("there is no {what} '{key}'; choose from {}", known.join(", ")),
     }
-}
-
-/// Returns `$XDG_CONFIG_HOME/tensorsh/config.toml`, or the same path in `~/.config`. A relative path in the variable is
-/// ignored.
-fn path(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
-    let folder = xdg.filter(|path| path.is_absolute()).or_else(|| Some(home?.join(".config")))?;
-    Some(folder.join("tensorsh/config.toml"))
 }
 
 #[cfg(test)]

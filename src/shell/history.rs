@@ -11,6 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::folders;
 use files::{PRIVATE, replace};
 
 const HEAD: &str = "#V2";
@@ -145,34 +146,15 @@ pub(crate) fn unescape(line: &str) -> Cow<'_, str> {
     Cow::Owned(entry)
 }
 
-/// Returns the folder for data kept between sessions: `tensorsh` in the user's state folder.
+/// Returns the folder for data kept between sessions: `$XDG_STATE_HOME/tensorsh`, `~/.local/state/tensorsh`, or on Windows
+/// `%LOCALAPPDATA%\tensorsh`.
 pub(crate) fn folder() -> Option<PathBuf> {
-    state_folder(std::env::var_os("XDG_STATE_HOME").map(PathBuf::from), std::env::home_dir())
-}
-
-/// Returns `$XDG_STATE_HOME/tensorsh`, or `~/.local/state/tensorsh`. A relative path in the variable is ignored.
-fn state_folder(xdg: Option<PathBuf>, home: Option<PathBuf>) -> Option<PathBuf> {
-    let state = xdg.filter(|path| path.is_absolute()).or_else(|| Some(home?.join(".local/state")))?;
-    Some(state.join("tensorsh"))
+    folders::of_user("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_state_folder() {
-        let rows = [
-            (Some("/s"), Some("/h"), Some("/s/tensorsh")),
-            (Some("s"), Some("/h"), Some("/h/.local/state/tensorsh")),
-            (Some(""), Some("/h"), Some("/h/.local/state/tensorsh")),
-            (None, Some("/h"), Some("/h/.local/state/tensorsh")),
-            (None, None, None),
-        ];
-        for (xdg, home, wanted) in rows {
-            assert_eq!(state_folder(xdg.map(PathBuf::from), home.map(PathBuf::from)), wanted.map(PathBuf::from));
-        }
-    }
 
     fn entries(folder: &Path, limit: usize) -> Vec<String> {
         let (_, kept) = Store::open_in(folder, limit).unwrap();

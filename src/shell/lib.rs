@@ -9,7 +9,9 @@
 mod assistant;
 mod config;
 mod files;
+mod folders;
 mod history;
+mod keys;
 mod learn;
 mod pager;
 mod past;

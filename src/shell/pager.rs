@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};
 
+use super::keys::is_typed_ahead;
 use super::progress;
 use super::screen::{Screen, coloured, coloured_picture, show, show_said};
 use session::Said;
@@ -62,30 +63,6 @@ pub(crate) fn page(text: &str, rows: Option<usize>) {
     if !is_long || !stdout().is_terminal() || is_typed_ahead() || !run(text) {
         show(text);
     }
-}
-
-/// Returns whether typed keys are waiting to be read, with or without a complete line.
-#[cfg(unix)]
-fn is_typed_ahead() -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let terminal = std::io::stdin();
-    let Ok(before) = tcgetattr(&terminal) else { return false };
-    let mut mode = before.clone();
-    // In canonical mode, the terminal does not report an incomplete line.
-    mode.local_modes.remove(LocalModes::ICANON);
-    if tcsetattr(&terminal, OptionalActions::Now, &mode).is_err() {
-        return false;
-    }
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let waits = poll(&mut [PollFd::new(&terminal, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0);
-    let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
-    waits
-}
-
-#[cfg(not(unix))]
-fn is_typed_ahead() -> bool {
-    false
 }
 
 /// Passes the text to `$PAGER`, or to `less`. Returns false if there is no such program.

@@ -87,6 +87,9 @@ impl Theme {
 impl Screen {
     /// Creates a screen with this choice of colours.
     pub fn new(choice: ColorChoice) -> Screen {
+        // A console that cannot show colours would show their codes; all of today can.
+        #[cfg(windows)]
+        let _ = anstyle_query::windows::enable_ansi_colors();
         Screen { choice, theme: Theme::default() }
     }
 

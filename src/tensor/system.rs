@@ -260,20 +260,30 @@ pub trait Folders {
     fn process() -> u32;
 }
 
-/// Returns the system's text for an error, and its number if it has one. For systems without texts and numbers, the
-/// common errors of files are known here.
+/// Returns the system's text for an error, and its number if it has one. A system with other texts and numbers than those of
+/// POSIX, or without any, gets POSIX's for the common errors of files.
 pub fn describe_error(error: &io::Error) -> (String, Option<i32>) {
+    const INVALID: i32 = 22;
     let known = match error.kind() {
         io::ErrorKind::NotFound => Some((2, "No such file or directory")),
         io::ErrorKind::PermissionDenied => Some((13, "Permission denied")),
         io::ErrorKind::NotADirectory => Some((20, "Not a directory")),
         io::ErrorKind::IsADirectory => Some((21, "Is a directory")),
         io::ErrorKind::StorageFull => Some((28, "No space left on device")),
+        io::ErrorKind::AlreadyExists => Some((17, "File exists")),
+        io::ErrorKind::CrossesDevices => Some((18, "Invalid cross-device link")),
+        io::ErrorKind::InvalidFilename => Some((INVALID, "Invalid argument")),
+        io::ErrorKind::FileTooLarge => Some((27, "File too large")),
+        io::ErrorKind::ReadOnlyFilesystem => Some((30, "Read-only file system")),
+        io::ErrorKind::DirectoryNotEmpty => Some((39, "Directory not empty")),
         _ => None,
     };
+    let text = || error.to_string().split(" (os error").next().unwrap_or_default().to_owned();
     match (error.raw_os_error(), known) {
-        (None, Some((code, text))) => (text.to_owned(), Some(code)),
-        (code, _) => (error.to_string().split(" (os error").next().unwrap_or_default().to_owned(), code),
+        (Some(code), _) if !cfg!(windows) => (text(), Some(code)),
+        (_, Some((code, text))) => (text.to_owned(), Some(code)),
+        // Numbers of Windows mean something else in Python, which says "invalid argument" of all others.
+        (code, None) => (text(), code.map(|_| INVALID)),
     }
 }
 

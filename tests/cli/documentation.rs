@@ -2,10 +2,10 @@
 
 use super::{run, run_on};
 #[cfg(unix)]
-use crate::console;
-use crate::pace::check;
+use crate::{console, pace::check};
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 

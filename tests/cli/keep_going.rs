@@ -1,6 +1,8 @@
 //! `tensorsh --keep-going`: a script that goes on after a statement that fails.
 
-use super::{interrupted_with, run, run_here, run_on};
+#[cfg(unix)]
+use super::interrupted_with;
+use super::{run, run_here, run_on};
 use crate::pace::within;
 use std::fs;
 

@@ -105,7 +105,9 @@ const NATIVE: &[&str] = &[
 
 /// Where `unsafe` is allowed.
 const UNSAFE: &[&str] = &[
-    "tensor/system/native/mapping.rs",
+    "elementary/names.rs",
+    "tensor/system/native/unix/mapping.rs",
+    "tensor/system/native/windows.rs",
     "tensor/system/web.rs",
     "tensor/memory.rs",
     "tensor/parallel.rs",

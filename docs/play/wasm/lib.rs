@@ -22,59 +22,6 @@ mod imports {
     }
 }
 
-/// Functions that the standard library and the compiler look up by their names in C. Rust has its own for WebAssembly, whose
-/// last digits are not glibc's.
-mod c {
-    use elementary::glibc::{double, single};
-
-    macro_rules! provide {
-        ($t:ident: $($name:ident($($x:ident),+) = $function:path;)+) => {$(
-            // SAFETY: the function takes and returns what C's function of this name does. No other in the module has the name:
-            // the compiler's own is linked only where one is missing.
-            #[unsafe(no_mangle)]
-            extern "C" fn $name($($x: $t),+) -> $t {
-                $function($($x),+)
-            }
-        )+};
-    }
-
-    provide! {
-        f64:
-        sin(x) = double::sin;
-        cos(x) = double::cos;
-        tan(x) = double::tan;
-        asin(x) = double::asin;
-        acos(x) = double::acos;
-        atan(x) = double::atan;
-        atan2(y, x) = double::atan2;
-        sinh(x) = double::sinh;
-        cosh(x) = double::cosh;
-        tanh(x) = double::tanh;
-        exp(x) = double::exp;
-        log(x) = double::log;
-        log2(x) = double::log2;
-        log10(x) = double::log10;
-        pow(x, y) = double::pow;
-        hypot(x, y) = double::hypot;
-    }
-
-    provide! {
-        f32:
-        tanf(x) = single::tan;
-        asinf(x) = single::asin;
-        acosf(x) = single::acos;
-        sinhf(x) = single::sinh;
-        coshf(x) = single::cosh;
-        tanhf(x) = single::tanh;
-        expf(x) = single::exp;
-        logf(x) = single::log;
-        log2f(x) = single::log2;
-        log10f(x) = single::log10;
-        powf(x, y) = single::pow;
-        hypotf(x, y) = single::hypot;
-    }
-}
-
 #[global_allocator]
 static MEMORY: system::web::CountingAllocator = system::web::CountingAllocator;
 

@@ -84,6 +84,14 @@ pub fn exp(x: f64) -> f64 {
     if near.is_normal() { power(Pair::whole(x)) } else { near }
 }
 
+pub fn exp2(x: f64) -> f64 {
+    if x.abs() <= exponentials::EXP2_LIMIT { exponentials::exp2(x) } else { libm::exp2(x) }
+}
+
+pub fn expm1(x: f64) -> f64 {
+    if x.abs() <= exponentials::EXP_M1_LIMIT { exponentials::exp_m1(x) } else { libm::expm1(x) }
+}
+
 pub fn sinh(x: f64) -> f64 {
     if x.abs() <= exponentials::HYPERBOLIC_LIMIT { exponentials::sinh(x) } else { half_power(x.abs()).copysign(x) }
 }

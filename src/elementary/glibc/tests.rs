@@ -82,6 +82,10 @@ mod doubles {
         agrees("tan", of(range, module::tan, f64::tan));
         agrees("atan", of(range, module::atan, f64::atan));
         agrees("exp", of(range, module::exp, f64::exp));
+        agrees("exp2", of(range, module::exp2, f64::exp2));
+        agrees("expm1", of(range, module::expm1, f64::exp_m1));
+        agrees("log1p", of(range, libm::log1p, f64::ln_1p));
+        agrees("cbrt", of(range, libm::cbrt, f64::cbrt));
         agrees("log", of(range, module::log, f64::ln));
         agrees("log2", of(range, module::log2, f64::log2));
         agrees("log10", of(range, module::log10, f64::log10));
@@ -97,13 +101,21 @@ mod singles {
     use super::random;
     use super::single as module;
 
-    compared!(f32, singles_are_those_of_the_system, u32, 0.005, ["tan" 0.05, "asin" 0.04, "acos" 0.04]);
+    compared!(f32, singles_are_those_of_the_system, u32, 0.005, ["sin" 0.006, "cos" 0.006, "tan" 0.05, "asin" 0.04, "acos" 0.04]);
 
     fn each<A: Iterator<Item = (f32, f32, f32)>, B: Iterator<Item = (f32, f32, f32)>>(
         of: &impl Fn(i64, fn(f32) -> f32, fn(f32) -> f32) -> A,
         two: &impl Fn(i64, fn(f32, f32) -> f32, fn(f32, f32) -> f32) -> B,
         range: i64,
     ) {
+        agrees("sin", of(range, module::sin, f32::sin));
+        agrees("cos", of(range, module::cos, f32::cos));
+        agrees("atan", of(range, module::atan, f32::atan));
+        agrees("atan2", two(range, module::atan2, f32::atan2));
+        agrees("exp2", of(range, libm::exp2f, f32::exp2));
+        agrees("expm1", of(range, libm::expm1f, f32::exp_m1));
+        agrees("log1p", of(range, libm::log1pf, f32::ln_1p));
+        agrees("cbrt", of(range, libm::cbrtf, f32::cbrt));
         agrees("tan", of(range, module::tan, f32::tan));
         agrees("exp", of(range, module::exp, f32::exp));
         agrees("log", of(range, module::log, f32::ln));

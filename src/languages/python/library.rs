@@ -2,6 +2,9 @@
 //! first imported; a page fetches it then. `library/` has the list, the modules that CPython has in C, and amendments to
 //! modules of which parts are in C there.
 
+#[cfg(test)]
+mod comments;
+
 use std::io;
 use tensor::system::Part;
 use tensor::{Error, Result, part};

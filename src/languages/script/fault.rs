@@ -76,7 +76,7 @@ pub struct ScriptCall {
 impl ScriptCall {
     /// The file of a module, if this call is its import.
     pub fn module(&self) -> Option<&str> {
-        self.name.contains(std::path::MAIN_SEPARATOR).then_some(&*self.name)
+        self.name.contains(std::path::is_separator).then_some(&*self.name)
     }
 
     /// The name to show for the function.

@@ -26,7 +26,7 @@ impl RhaiInput {
 
     /// The file of a module. `None` for any other input, whose id is a number.
     pub fn file(&self) -> Option<&str> {
-        self.id.contains(std::path::MAIN_SEPARATOR).then_some(&*self.id)
+        self.id.contains(std::path::is_separator).then_some(&*self.id)
     }
 
     /// Converts an engine position to a line and column of the typed text.

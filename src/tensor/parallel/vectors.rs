@@ -78,8 +78,9 @@ pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
             _ => by_128_bits(kernel),
         }
     }
+    // The vectors of `aarch64` and its fused multiply-adds need no look: every processor has them.
     #[cfg(not(target_arch = "x86_64"))]
-    kernel.run(false)
+    kernel.run(cfg!(target_arch = "aarch64"))
 }
 
 /// Returns the width of the widest vectors that this thread may use and the processor has.
@@ -211,6 +212,49 @@ mod half_vectors {
     }
 }
 
+/// The same with the vectors of every `aarch64`.
+#[cfg(target_arch = "aarch64")]
+mod half_vectors {
+    use half::f16;
+    use std::arch::asm;
+
+    /// # Safety
+    /// 8 numbers can be read and written.
+    #[inline(always)]
+    pub(crate) unsafe fn widen_8(from: *const f16, to: *mut f32) {
+        // SAFETY: as the caller promises; the registers are stated.
+        unsafe {
+            asm!(
+                "ldr {halves:q}, [{from}]",
+                "fcvtl {low:v}.4s, {halves:v}.4h",
+                "fcvtl2 {high:v}.4s, {halves:v}.8h",
+                "stp {low:q}, {high:q}, [{to}]",
+                from = in(reg) from, to = in(reg) to,
+                halves = out(vreg) _, low = out(vreg) _, high = out(vreg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    /// # Safety
+    /// Same as [`widen_8`].
+    #[inline(always)]
+    pub(crate) unsafe fn narrow_8(from: *const f32, to: *mut f16) {
+        // SAFETY: as the caller promises; the registers are stated.
+        unsafe {
+            asm!(
+                "ldp {low:q}, {high:q}, [{from}]",
+                "fcvtn {halves:v}.4h, {low:v}.4s",
+                "fcvtn2 {halves:v}.8h, {high:v}.4s",
+                "str {halves:q}, [{to}]",
+                from = in(reg) from, to = in(reg) to,
+                halves = out(vreg) _, low = out(vreg) _, high = out(vreg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
 /// Runs a body with `$lanes` lanes, the number in the widest usable vectors, and the functions of [`half_vectors`] for
 /// them. Without such vectors, does nothing. The body becomes a function with the given arguments.
 #[cfg(target_arch = "x86_64")]
@@ -237,10 +281,20 @@ macro_rules! by_vectors {
     }};
 }
 
+#[cfg(target_arch = "aarch64")]
+macro_rules! by_vectors {
+    ($lanes:ident, $widen:ident, $narrow:ident, ($($argument:ident: $type:ty),*) $body:block) => {{
+        #[allow(unused_imports, reason = "one of both")]
+        use half_vectors::{narrow_8 as $narrow, widen_8 as $widen};
+        const $lanes: usize = 8;
+        $body
+    }};
+}
+
 /// Converts numbers to single precision, starting with the first, as far as they fill whole vectors. Returns how many
 /// were converted.
 pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return by_vectors!(LANES, widen, narrow, (from: &[f16], to: &mut [f32]) {
         let ((from, _), (to, _)) = (from.as_chunks::<LANES>(), to.as_chunks_mut::<LANES>());
         for (from, to) in from.iter().zip(&mut *to) {
@@ -249,13 +303,13 @@ pub fn singles(from: &[f16], to: &mut [f32]) -> usize {
         }
         LANES * from.len().min(to.len())
     });
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     no_vectors((from, to))
 }
 
 /// Like [`singles`], to half precision, rounding to nearest, ties to even.
 pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return by_vectors!(LANES, widen, narrow, (from: &[f32], to: &mut [f16]) {
         let ((from, _), (to, _)) = (from.as_chunks::<LANES>(), to.as_chunks_mut::<LANES>());
         for (from, to) in from.iter().zip(&mut *to) {
@@ -264,14 +318,14 @@ pub fn halves(from: &[f32], to: &mut [f16]) -> usize {
         }
         LANES * from.len().min(to.len())
     });
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     no_vectors((from, to))
 }
 
 /// Combines the numbers of two slices as far as they fill whole vectors, and returns how many were combined. Numbers
 /// stay in registers between widening and rounding.
 pub(crate) fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) -> usize {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return by_vectors!(LANES, widen, narrow, (a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f32, f32) -> f32) {
         let ((a, _), (b, _), (out, _)) =
             (a.as_chunks::<LANES>(), b.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
@@ -288,12 +342,12 @@ pub(crate) fn join_halves(a: &[f16], b: &[f16], out: &mut [f16], join: impl Fn(f
         }
         LANES * a.len().min(b.len()).min(out.len())
     });
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     no_vectors((a, b, out, join))
 }
 
 /// Without vector instructions, these functions do nothing.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn no_vectors<T>(_: T) -> usize {
     0
 }

@@ -1,18 +1,24 @@
-//! An operating system, through the standard library or, for what it lacks, `libc`, `memmap2` and `tempfile`.
+//! An operating system, through the standard library or, for what it lacks, `memmap2` and `tempfile`. What Unix and
+//! Windows do in different ways has the same names in `unix` and in `windows`.
 
-mod mapping;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 use super::{Access, Clock, Files, Folders, Machine, OpenFile, PathKind, Status};
-use mapping::{Map, ignore_file_size_signal, lost_page, reserve};
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+#[cfg(unix)]
+use unix as host;
+#[cfg(windows)]
+use windows as host;
 
 /// The operating system.
 pub struct Native;
@@ -33,30 +39,22 @@ impl Clock for Native {
 }
 
 impl Machine for Native {
-    const NAME: &str = std::env::consts::OS;
+    const NAME: &str = host::NAME;
 
     fn memory() -> Option<usize> {
-        let machine = meminfo(&["MemTotal:", "SwapTotal:"]);
-        // A control group may limit the memory to less than the machine's.
-        let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-        [machine, group].into_iter().flatten().min()
+        host::memory()
     }
 
     fn free_memory() -> Option<usize> {
-        meminfo(&["MemAvailable:", "SwapFree:"])
+        host::free_memory()
     }
 
     fn used_memory() -> Option<(usize, usize)> {
-        let table = fs::read_to_string("/proc/self/statm").ok()?;
-        let mut pages =
-            table.split(' ').map(|pages| pages.parse::<usize>().ok().map(|pages| pages.saturating_mul(4096)));
-        Some((pages.next()??, pages.next()??))
+        host::used_memory()
     }
 
     fn address_limit() -> Option<usize> {
-        let table = fs::read_to_string("/proc/self/limits").ok()?;
-        let row = table.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-        row.split_whitespace().next()?.parse().ok()
+        host::address_limit()
     }
 
     fn entropy() -> u64 {
@@ -73,11 +71,11 @@ impl Machine for Native {
     }
 
     fn advise_large_pages(start: usize, end: usize) {
-        mapping::advise_large_pages(start, end);
+        host::advise_large_pages(start, end);
     }
 
     fn keep_freed_memory() {
-        mapping::keep_freed_memory();
+        host::keep_freed_memory();
     }
 
     fn write_error(text: &str) {
@@ -85,19 +83,9 @@ impl Machine for Native {
     }
 }
 
-/// Returns the sum of some rows of Linux's memory table.
-fn meminfo(rows: &[&str]) -> Option<usize> {
-    let table = fs::read_to_string("/proc/meminfo").ok()?;
-    rows.iter().try_fold(0usize, |sum, row| {
-        let line = table.lines().find(|line| line.starts_with(row))?;
-        let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
-        sum.checked_add(kilobytes.checked_mul(1024)?)
-    })
-}
-
 impl Files for Native {
     type File = File;
-    type Mapping = Map;
+    type Mapping = host::Map;
     type Temporary = tempfile::TempPath;
 
     fn open(path: &Path, access: Access) -> io::Result<File> {
@@ -106,9 +94,7 @@ impl Files for Native {
             Access::Change => {
                 let mut options = OpenOptions::new();
                 options.read(true).write(true).create(true).truncate(false);
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-                options.open(path)
+                host::open_as_owner(&mut options, path)
             }
         }
     }
@@ -138,7 +124,7 @@ impl Files for Native {
     }
 
     fn full_name(path: &Path) -> PathBuf {
-        path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+        host::canonical(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
     }
 
     fn current_folder() -> PathBuf {
@@ -161,15 +147,15 @@ impl Files for Native {
         write: impl FnOnce(&mut File) -> Result<(), E>,
     ) -> Result<(), E> {
         // Of a symbolic link, the target is replaced, not the link.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = host::canonical(path).unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             return Err(refused(io::Error::from(io::ErrorKind::IsADirectory)));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-        let permissions: Permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
         let mut builder = tempfile::Builder::new();
-        let mut new = builder.prefix(".tensorsh-").permissions(permissions).tempfile_in(folder).map_err(&refused)?;
+        builder.prefix(".tensorsh-");
+        let mut new = host::temporary_file(builder, mode, folder).map_err(&refused)?;
         write(new.as_file_mut())?;
         new.flush().map_err(&refused)?;
         if let Some(old) = &old {
@@ -186,32 +172,17 @@ impl Files for Native {
 
     #[inline]
     fn lost_page() -> bool {
-        lost_page()
+        host::lost_page()
     }
 }
 
 impl Folders for Native {
     fn status(path: &Path, of_link: bool) -> io::Result<Status> {
-        let known = if of_link { fs::symlink_metadata(path)? } else { fs::metadata(path)? };
-        let time = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-        Ok(Status {
-            mode: known.mode(),
-            inode: known.ino(),
-            device: known.dev(),
-            links: known.nlink(),
-            owner: known.uid(),
-            group: known.gid(),
-            size: known.len(),
-            times: [
-                time(known.atime(), known.atime_nsec()),
-                time(known.mtime(), known.mtime_nsec()),
-                time(known.ctime(), known.ctime_nsec()),
-            ],
-        })
+        host::status(path, of_link)
     }
 
     fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
-        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), mode).create(path)
+        host::create_folder(path, mode)
     }
 
     fn remove_folder(path: &Path) -> io::Result<()> {
@@ -227,17 +198,17 @@ impl Folders for Native {
     }
 
     fn link(target: &Path, path: &Path) -> io::Result<()> {
-        std::os::unix::fs::symlink(target, path)
+        host::link(target, path)
     }
 
     fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+        host::set_mode(path, mode)
     }
 
     fn set_times(path: &Path, accessed: u64, changed: u64) -> io::Result<()> {
         let time = |nanoseconds| UNIX_EPOCH + Duration::from_nanos(nanoseconds);
         let times = fs::FileTimes::new().set_accessed(time(accessed)).set_modified(time(changed));
-        File::open(path)?.set_times(times)
+        host::open_for_times(path)?.set_times(times)
     }
 
     fn enter(path: &Path) -> io::Result<()> {
@@ -260,18 +231,18 @@ impl OpenFile for File {
     }
 
     fn read_exact_at(&self, into: &mut [u8], position: u64) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(self, into, position)
+        host::read_exact_at(self, into, position)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
         // With the signal ignored, exceeding the limit on file sizes is an error of the call, as in Python, instead of
         // a signal that ends the process.
-        ignore_file_size_signal();
+        host::ignore_file_size_signal();
         File::set_len(self, length)
     }
 
     fn reserve(&self, from: u64, to: u64) -> io::Result<()> {
-        reserve(self, from, to)
+        host::reserve(self, from, to)
     }
 }
 

@@ -101,12 +101,15 @@ def listdir(path="."):
     return [name.encode() for name in names] if isinstance(path, bytes) else list(names)
 
 
+_separators = ("\\", "/", ":") if sys.platform == "win32" else ("/",)
+
+
 class DirEntry:
     """A name in a folder."""
 
     def __init__(self, folder, name):
         self.name = name
-        self.path = name if folder is None else f"{folder.rstrip('/') or '/' if folder != '/' else ''}/{name}"
+        self.path = name if folder is None else folder + ("" if folder.endswith(_separators) else _separators[0]) + name
 
     def _mode(self, follow_symlinks):
         try:

@@ -1,6 +1,6 @@
 """What `sys` has besides its functions: descriptions of this interpreter."""
 
-from sys import byteorder, hexversion, maxsize, version_info
+from sys import byteorder, hexversion, maxsize, platform, version_info
 
 
 class SimpleNamespace:
@@ -46,7 +46,7 @@ class _Fields(tuple):
 implementation = SimpleNamespace(name="cpython", cache_tag="cpython-311", version=version_info, hexversion=hexversion)
 builtin_module_names = (
     "_abc", "_collections", "_sre", "_string", "_struct", "_thread", "_weakref", "builtins", "errno", "gc", "itertools",
-    "math", "posix", "sys", "time",
+    "math", "nt" if platform == "win32" else "posix", "sys", "time",
 )
 stdlib_module_names = frozenset()
 warnoptions = []

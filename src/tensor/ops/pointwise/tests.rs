@@ -4,6 +4,7 @@ use super::*;
 use crate::DType::Float;
 use crate::ops::promote::testing::{checked, held, meta, show, strides, tensor, transposed, window};
 
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod exponentials;
 
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {

@@ -1,7 +1,7 @@
 //! Mapped and shared memory, and the handler for the signal sent when a mapped file was truncated: the mapping
 //! continues with zeros, and its next use reports the loss.
 
-use super::super::{Mapping, OpenFile, SystemFailure};
+use crate::system::{Mapping, OpenFile, SystemFailure};
 use memmap2::{MmapOptions, MmapRaw};
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -88,7 +88,7 @@ fn unnamed_shared_memory(nbytes: usize) -> Result<File, SystemFailure> {
 /// # Errors
 /// The system's error, usually a lack of space.
 #[cfg(target_os = "linux")]
-pub(super) fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
+pub(crate) fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let too_large = |_| io::Error::from_raw_os_error(libc::EFBIG);
     let start = libc::off_t::try_from(from).map_err(too_large)?;
@@ -111,7 +111,7 @@ pub(super) fn reserve(file: &File, from: u64, to: u64) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn reserve(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
+pub(crate) fn reserve(_file: &File, _from: u64, _to: u64) -> io::Result<()> {
     Ok(())
 }
 
@@ -181,7 +181,7 @@ impl Region {
     }
 }
 
-/// Same as [`Files::lost_page`](super::super::Files::lost_page).
+/// Same as [`Files::lost_page`](crate::system::Files::lost_page).
 #[inline]
 pub(crate) fn lost_page() -> bool {
     LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel)
@@ -252,7 +252,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
 }
 
 /// Raises the sizes from which the GNU C library returns memory to the system.
-pub(super) fn keep_freed_memory() {
+pub(crate) fn keep_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// Bytes of an allocation with pages of its own, which are always returned. More is not accepted.
@@ -267,11 +267,14 @@ pub(super) fn keep_freed_memory() {
     }
 }
 
-/// Same as [`Machine::advise_large_pages`](super::super::Machine::advise_large_pages).
-pub(super) fn advise_large_pages(start: usize, end: usize) {
-    #[cfg(target_os = "linux")]
+/// Same as [`Machine::advise_large_pages`](crate::system::Machine::advise_large_pages).
+#[cfg(target_os = "linux")]
+pub(crate) fn advise_large_pages(start: usize, end: usize) {
     if start < end {
         // SAFETY: advice changes no byte, for any address. If it is ignored, only time is lost.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
     }
 }
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn advise_large_pages(_start: usize, _end: usize) {}

@@ -1,0 +1,8 @@
+"""The calls of the system that `os` makes on Windows: those of `posix`, and names in its environment in capitals."""
+
+from posix import *
+from posix import _exit, _have_functions
+import posix
+
+environ = {name.decode(): value.decode() for name, value in posix.environ.items()}
+del posix
