@@ -1,12 +1,11 @@
 //! `tensorsh inspect FILE`, `tensorsh diff FILE FILE` and `tensorsh convert FILE FILE`: describes files of tensors,
 //! compares two, and converts one to another format.
 
+use super::interrupts::{exit_if_set, listen};
 use super::script::INTERRUPTED;
 use super::{complain, progress, show};
 use files::{self, Comparing, Input, Source};
 pub use files::{Conversion, ReportForm, Reporting, Sort};
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,8 +70,8 @@ pub fn diff(files: [&str; 2], tolerance: f64, form: DiffForm) -> i32 {
 pub fn convert(from: &str, to: &str, how: &Conversion) -> i32 {
     let stop = Arc::new(AtomicBool::new(false));
     // Without a handler, Ctrl-C would end the program immediately and leave a partial temporary file.
-    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, stop.clone());
-    let _ = flag::register(SIGINT, stop.clone());
+    let _ = exit_if_set(stop.clone(), INTERRUPTED);
+    let _ = listen(stop.clone());
     progress::watch();
     let work = progress::begin();
     let done = input(from).and_then(|input| files::convert(&input, to, how, &stop));

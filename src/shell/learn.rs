@@ -15,9 +15,8 @@ use owo_colors::{OwoColorize, Style};
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 
+use super::interrupts::listen;
 use super::pager::Paging;
 use super::screen::{Screen, Stream, complain, complain_marked, show};
 use console::LessonConsole;
@@ -384,8 +383,8 @@ impl Learner {
         self.heading(&format!("Exercise: {}", exercise.title))?;
         'anew: loop {
             // Without a handler, Ctrl-C ends the program immediately, which is acceptable here.
-            let listen = |session: &Session| drop(flag::register(SIGINT, session.interrupt_flag()));
-            let mut attempt = exercise.begin_watched(self.language, self.live(), Rc::new(listen));
+            let opened = |session: &Session| drop(listen(session.interrupt_flag()));
+            let mut attempt = exercise.begin_watched(self.language, self.live(), Rc::new(opened));
             self.note(lesson, index, Event::Begin(self.language));
             attempt.desk.session_mut().set_width(self.columns());
             for part in &exercise.task {

@@ -11,6 +11,7 @@ mod config;
 mod files;
 mod folders;
 mod history;
+mod interrupts;
 mod keys;
 mod learn;
 mod pager;

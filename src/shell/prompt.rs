@@ -19,12 +19,11 @@ use owo_colors::{OwoColorize, Style};
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{ColorMode, CompletionType, Config as EditorConfig, EditMode, Editor};
-use signal_hook::consts::SIGINT;
-use signal_hook::{flag, low_level};
 
 use super::assistant::{Assistant, Request, Shared, TypingPace, keys};
 use super::config::Config;
 use super::history::{HistoryText, Store};
+use super::interrupts::listen;
 use super::pager::{Paging, page};
 use super::past::FileHistory;
 use super::progress::{self, ProgressGuard};
@@ -316,7 +315,7 @@ impl Prompt {
 impl Console for Prompt {
     fn opened(&mut self, session: &Session) {
         // The flag of an earlier session stays registered too, which is harmless.
-        if let Err(error) = flag::register(SIGINT, session.interrupt_flag()) {
+        if let Err(error) = listen(session.interrupt_flag()) {
             complain(&format!("Ctrl-C cannot interrupt calculations: {error}\n"));
         }
     }
@@ -410,9 +409,9 @@ impl Console for Prompt {
 /// Fails with the reason if there is no folder, or no way to handle Ctrl-C.
 pub(crate) fn in_empty_folder(stop: Arc<AtomicBool>, work: &mut dyn FnMut(&Path)) -> Result<(), String> {
     let folder = tempfile::Builder::new().prefix("tensorsh-").tempdir().map_err(|error| error.to_string())?;
-    let stop = flag::register(SIGINT, stop).map_err(|error| error.to_string())?;
+    let stop = listen(stop).map_err(|error| error.to_string())?;
     work(folder.path());
-    low_level::unregister(stop);
+    stop.end();
     Ok(())
 }
 
@@ -421,12 +420,13 @@ fn edited(text: &str) -> Result<String, String> {
     let editor = ["VISUAL", "EDITOR"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
-    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let usual = if cfg!(windows) { "notepad" } else { "vi" };
+    let editor = editor.unwrap_or_else(|| usual.to_owned());
     let mut words = editor.split_whitespace();
     let because = |error: io::Error| format!("{editor}: {error}");
     let file = tempfile::Builder::new().prefix("tensorsh-").suffix(".rhai").tempfile().map_err(because)?;
     std::fs::write(file.path(), text).map_err(because)?;
-    let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(file.path()).status().map_err(because)?;
+    let status = Command::new(words.next().unwrap_or(usual)).args(words).arg(file.path()).status().map_err(because)?;
     if !status.success() {
         return Err(format!("{editor} ended with {status}; the entry is unchanged"));
     }

@@ -5,9 +5,7 @@ use std::io::{Read, stdin};
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
-
+use super::interrupts::{exit_if_set, listen};
 use super::screen::{Screen, complain, complain_marked, show, show_said};
 use session::assist::{Pasted, describe, noted, read, with_python_prompts};
 use session::transcript::{decode, prompt_of, read_text};
@@ -163,8 +161,8 @@ fn open(screen: Screen, args: Vec<String>) -> ManuallyDrop<Session> {
         ..SessionOptions::default()
     });
     // Without a handler, Ctrl-C ends the program immediately, which is acceptable here.
-    let _ = flag::register_conditional_shutdown(SIGINT, INTERRUPTED, session.interrupt_flag());
-    let _ = flag::register(SIGINT, session.interrupt_flag());
+    let _ = exit_if_set(session.interrupt_flag(), INTERRUPTED);
+    let _ = listen(session.interrupt_flag());
     ManuallyDrop::new(session)
 }
 
