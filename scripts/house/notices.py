@@ -20,7 +20,7 @@ TEXT = re.compile(r"(.*-)?(licen[cs]e|copying|notice|copyright|unlicense)", re.I
 # A build script copies this package's files into the program, though the program does not depend on it. Its manifest has
 # no name for its licence.
 LIBRARY = "rustpython-pylib"
-LICENCES = {LIBRARY: "PSF-2.0"}
+LICENCES = {LIBRARY: "Python-2.0.1"}
 RULE = "\n" + "=" * 100 + "\n"
 
 

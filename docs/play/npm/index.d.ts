@@ -10,7 +10,7 @@ export interface Failure extends Event {
   /** Python's class of the error, such as `RuntimeError`. */
   kind: string;
   message: string;
-  /** The error as the terminal prints it. */
+  /** The error as the terminal prints it, with the place in the input. */
   text: string;
   /** The line in the input, from 1, and the column, from 0; null if the error is elsewhere. */
   line: number | null;
@@ -23,7 +23,7 @@ export interface Outcome {
   text: string;
   warnings: string[];
   error: Failure | null;
-  /** The end of the source, if it is not complete yet: give it again with what follows. */
+  /** The end of a pasted session, if it is not complete yet: give it again with what follows. */
   unfinished: string | null;
   /** All of this as it happened, pictures included. */
   events: Event[];
