@@ -51,6 +51,11 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
+/// Returns the error of opening a path, which says what is wrong.
+pub(super) fn told_of(_path: &Path, error: io::Error) -> io::Error {
+    error
+}
+
 /// Opens a file that only its owner may read if it is new.
 pub(super) fn open_as_owner(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(0o600).open(path)

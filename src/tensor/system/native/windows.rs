@@ -103,6 +103,14 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path)
 }
 
+/// Returns the error of opening a path. The system denies the permission to open a folder, and does not say that it is one.
+pub(super) fn told_of(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() {
+        return io::ErrorKind::IsADirectory.into();
+    }
+    error
+}
+
 /// Opens a file. A new one has the permissions of its folder, which a user's own folders keep to their owner.
 pub(super) fn open_as_owner(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)
