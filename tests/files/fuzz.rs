@@ -1,5 +1,5 @@
-//! Randomly changed files must be read or rejected, quickly: ten thousand here, and more in scripts/house/fuzz, which
-//! takes FUZZ_SECONDS for each reader (or for FUZZ_READER alone) and prints counts.
+//! Randomly changed files must be read or rejected, quickly: ten thousand, or as many as each reader (or FUZZ_READER alone)
+//! takes in FUZZ_SECONDS. scripts/house/fuzz runs the fuzzers of tests/fuzz instead, which see what code a file reaches.
 
 use super::folders::copied;
 use super::hostile::checkpoint;

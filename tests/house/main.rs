@@ -188,9 +188,12 @@ fn dependencies_are_used_and_explained() {
     report(&broken);
 }
 
-/// The page is a separate crate with its own lock file, but must be the same program.
+/// Crates outside the workspace, which have lock files of their own, but must be of the same program: the page, and the
+/// fuzzers.
+const OUTSIDE: &[&str] = &["docs/play/wasm", "tests/fuzz"];
+
 #[test]
-fn the_page_has_the_same_dependencies() {
+fn crates_outside_the_workspace_have_the_same_dependencies() {
     let locked = |path: &str| -> BTreeSet<(String, String)> {
         let text = read(&root().join(path));
         let value = |package: &str, key: &str| {
@@ -199,17 +202,17 @@ fn the_page_has_the_same_dependencies() {
         };
         text.split("[[package]]").skip(1).map(|package| (value(package, "name"), value(package, "version"))).collect()
     };
-    let (ours, pages) = (locked("Cargo.lock"), locked("docs/play/wasm/Cargo.lock"));
+    let ours = locked("Cargo.lock");
     let names: BTreeSet<_> = ours.iter().map(|(name, _)| name).collect();
     let is_other = |package: &&(String, String)| names.contains(&package.0) && !ours.contains(*package);
-    let broken: Vec<_> = pages
-        .iter()
-        .filter(is_other)
-        .map(|(name, version)| {
-            format!("docs/play/wasm/Cargo.lock: {name} {version} is another version than in Cargo.lock")
-        })
-        .collect();
-    assert!(pages.len() > 50);
+    let mut broken = Vec::new();
+    for folder in OUTSIDE {
+        let theirs = locked(&format!("{folder}/Cargo.lock"));
+        assert!(theirs.len() > 50);
+        broken.extend(theirs.iter().filter(is_other).map(|(name, version)| {
+            format!("{folder}/Cargo.lock: {name} {version} is another version than in Cargo.lock")
+        }));
+    }
     report(&broken);
 }
 

@@ -130,7 +130,7 @@ pub struct FileReport {
 
 impl CaseReport {
     /// The report of a session with these verdicts.
-    pub(super) fn of_verdicts(case: Arc<Case>, verdicts: Vec<Verdict>) -> CaseReport {
+    pub fn of_verdicts(case: Arc<Case>, verdicts: Vec<Verdict>) -> CaseReport {
         CaseReport { case, verdicts, warnings: Vec::new(), values: BTreeMap::new(), is_unseeded: false }
     }
 
