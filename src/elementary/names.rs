@@ -92,7 +92,7 @@ mod pairs {
     }
 }
 
-/// The functions in which glibc has the same formulas as `libm`, which the compiler brings itself for WebAssembly.
+/// Functions that WebAssembly takes from the compiler, which has `libm`'s. Most of them are glibc's formulas as well.
 #[cfg(not(target_family = "wasm"))]
 mod formulas {
     use super::double;

@@ -71,7 +71,7 @@ fn by_keys(prompt: &mut Prompt, desk: &Desk, mut form: TurnForm) -> Option<(Stri
     }
 }
 
-/// Returns what clears the form of so many lines and goes to its beginning.
+/// Returns the escape sequence that clears a form of `lines` lines and moves the cursor to its start.
 fn above(lines: usize) -> String {
     if lines == 0 { String::new() } else { format!("\u{1b}[{lines}A\r\u{1b}[J") }
 }

@@ -63,19 +63,9 @@ const ARCTANGENTS: [[f32; 2]; 4] = [
     [0.982_793_7, 3.447_321_7e-8],
     [f32::from_bits(0x3FC9_0FDA), 7.549_789e-8],
 ];
-const ARCTANGENT: [f32; 11] = [
-    0.333_333_34,
-    -0.2,
-    0.142_857_15,
-    -0.111_111_104,
-    0.090_908_87,
-    -0.076_918_76,
-    0.066_610_73,
-    -0.058_335_703,
-    0.049_768_78,
-    -0.036_531_57,
-    0.016_285_82,
-];
+/// Its even and odd terms, the highest power first.
+const EVEN: [f32; 6] = [0.016_285_82, 0.049_768_78, 0.066_610_73, 0.090_908_87, 0.142_857_15, 0.333_333_34];
+const ODD: [f32; 5] = [-0.036_531_57, -0.058_335_703, -0.076_918_76, -0.111_111_104, -0.2];
 
 pub fn atan(x: f32) -> f32 {
     let size = x.abs();
@@ -90,9 +80,9 @@ pub fn atan(x: f32) -> f32 {
     };
     let square = rest * rest;
     let fourth = square * square;
-    let sum = |terms: [usize; 5], first: f32| terms.iter().fold(first, |sum, &k| ARCTANGENT[k] + fourth * sum);
-    let even = square * sum([8, 6, 4, 2, 0], ARCTANGENT[10]);
-    let odd = fourth * ([7, 5, 3, 1].iter().fold(ARCTANGENT[9], |sum, &k| ARCTANGENT[k] + fourth * sum));
+    let polynomial = |terms: &[f32]| terms.iter().fold(0.0, |sum, term| term + fourth * sum);
+    let even = square * polynomial(&EVEN);
+    let odd = fourth * polynomial(&ODD);
     match near {
         None => rest - rest * (even + odd),
         Some(near) => {

@@ -12,7 +12,7 @@ fn random() -> impl Iterator<Item = u64> {
 }
 
 macro_rules! compared {
-    ($t:ident, $name:ident, $bits:ident, $most:literal, [$($loose:literal $limit:literal),*]) => {
+    ($t:ident, $name:ident, $bits:ident, $most:literal, [$($loose:literal $limit:literal),*], $edges:expr) => {
         /// Numbers of both signs, spread over all exponents from -range to `range`.
         fn numbers(range: i64) -> impl Iterator<Item = $t> {
             const MANTISSA: u32 = $t::MANTISSA_DIGITS - 1;
@@ -26,6 +26,12 @@ macro_rules! compared {
         const SPECIAL: [$t; 10] = [
             0.0, -0.0, 1.0, -1.0, $t::INFINITY, $t::NEG_INFINITY, $t::NAN, $t::MAX, $t::MIN_POSITIVE, $t::from_bits(1),
         ];
+
+        /// Where a formula gives way to another one, with the numbers beside it.
+        fn edges() -> impl Iterator<Item = $t> {
+            let near = $edges.into_iter().flat_map(|edge: $t| [edge.next_down(), edge, edge.next_up()]);
+            near.flat_map(|x| [x, -x])
+        }
 
         /// Each result is the other's, or is some units in the last place beside it in a few cases of a thousand.
         fn agrees(name: &str, rows: impl Iterator<Item = ($t, $t, $t)>) {
@@ -48,12 +54,12 @@ macro_rules! compared {
         #[test]
         fn $name() {
             let of = |range: i64, mine: fn($t) -> $t, system: fn($t) -> $t| {
-                numbers(range).chain(SPECIAL).map(move |x| (x, mine(x), system(x)))
+                numbers(range).chain(SPECIAL).chain(edges()).map(move |x| (x, mine(x), system(x)))
             };
             let two = |range: i64, mine: fn($t, $t) -> $t, system: fn($t, $t) -> $t| {
                 let pairs = numbers(range).zip(numbers(range).skip(7));
-                let special = SPECIAL.into_iter().flat_map(|x| SPECIAL.map(|y| (x, y)));
-                pairs.chain(special).map(move |(x, y)| (x, mine(x, y), system(x, y)))
+                let special = || SPECIAL.into_iter().chain(edges());
+                pairs.chain(special().flat_map(move |x| special().map(move |y| (x, y)))).map(move |(x, y)| (x, mine(x, y), system(x, y)))
             };
             for range in [3, 40, i64::from($t::MAX_EXP - 2)] {
                 each(&of, &two, range);
@@ -70,7 +76,14 @@ mod doubles {
     use super::double as module;
     use super::random;
 
-    compared!(f64, doubles_are_those_of_the_system, u64, 0.003, []);
+    compared!(
+        f64,
+        doubles_are_those_of_the_system,
+        u64,
+        0.003,
+        [],
+        [1.0 / (1 << 27) as f64, 0.5 * std::f64::consts::LN_2, 1.0, 22.0, 512.0, 700.0, 1000.0,]
+    );
 
     fn each<A: Iterator<Item = (f64, f64, f64)>, B: Iterator<Item = (f64, f64, f64)>>(
         of: &impl Fn(i64, fn(f64) -> f64, fn(f64) -> f64) -> A,
@@ -101,7 +114,10 @@ mod singles {
     use super::random;
     use super::single as module;
 
-    compared!(f32, singles_are_those_of_the_system, u32, 0.005, ["sin" 0.006, "cos" 0.006, "tan" 0.05, "asin" 0.04, "acos" 0.04]);
+    compared!(f32, singles_are_those_of_the_system, u32, 0.005, ["sin" 0.006, "cos" 0.006, "tan" 0.05, "asin" 0.04, "acos" 0.04], [
+        1.0 / (1 << 29) as f32, 1.0 / 4096.0, 0.5 * std::f32::consts::LN_2, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 22.0, 120.0,
+        (1 << 25) as f32,
+    ]);
 
     fn each<A: Iterator<Item = (f32, f32, f32)>, B: Iterator<Item = (f32, f32, f32)>>(
         of: &impl Fn(i64, fn(f32) -> f32, fn(f32) -> f32) -> A,

@@ -90,7 +90,7 @@ impl Files for Native {
 
     fn open(path: &Path, access: Access) -> io::Result<File> {
         match access {
-            Access::Read => File::open(path).map_err(|error| host::told_of(path, error)),
+            Access::Read => File::open(path).map_err(|error| host::open_error(path, error)),
             Access::Change => {
                 let mut options = OpenOptions::new();
                 options.read(true).write(true).create(true).truncate(false);
@@ -104,7 +104,7 @@ impl Files for Native {
     }
 
     fn read(path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path).map_err(|error| host::told_of(path, error))
+        fs::read(path).map_err(|error| host::open_error(path, error))
     }
 
     fn replace_contents(path: &Path, bytes: &[u8]) -> io::Result<()> {

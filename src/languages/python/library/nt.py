@@ -1,4 +1,4 @@
-"""The calls of the system that `os` makes on Windows: those of `posix`, and names in its environment in capitals."""
+"""The calls of the system that `os` makes on Windows: those of `posix`, with an environment of text."""
 
 from posix import *
 from posix import _exit, _have_functions

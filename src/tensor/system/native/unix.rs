@@ -52,7 +52,7 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Returns the error of opening a path, which says what is wrong.
-pub(super) fn told_of(_path: &Path, error: io::Error) -> io::Error {
+pub(super) fn open_error(_path: &Path, error: io::Error) -> io::Error {
     error
 }
 

@@ -104,7 +104,7 @@ pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Returns the error of opening a path. The system denies the permission to open a folder, and does not say that it is one.
-pub(super) fn told_of(path: &Path, error: io::Error) -> io::Error {
+pub(super) fn open_error(path: &Path, error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() {
         return io::ErrorKind::IsADirectory.into();
     }
