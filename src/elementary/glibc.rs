@@ -1,4 +1,5 @@
-//! The functions of C's library for machines that have another one than glibc, whose digits are the ones meant.
+//! The functions of C's library for machines that have another one than glibc for x86-64, whose digits are the ones meant.
+//! On ARM, glibc fuses multiplications and additions: one in eight of its hypotenuses differs.
 //!
 //! glibc 2.36 has two kinds. Functions of the first are rounded correctly but for a few results of a thousand, close to the
 //! middle of two numbers; here they are rounded correctly but for even fewer. Those of the second are formulas, with errors of
@@ -27,5 +28,5 @@ macro_rules! log10 {
 }
 use log10;
 
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+#[cfg(all(test, target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod tests;

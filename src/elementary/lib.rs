@@ -7,7 +7,7 @@
 
 pub mod glibc;
 pub mod lanes;
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
 mod names;
 pub mod series;
 #[cfg(target_feature = "simd128")]

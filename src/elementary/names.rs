@@ -1,5 +1,6 @@
 //! Functions that the standard library and the compiler look up by their names in C, for systems with another C library than
-//! glibc: there the last digits would be others. No caller sees a difference, so the same results come from every machine.
+//! glibc for x86-64: there the last digits would be others. No caller sees a difference, and every machine gives the same
+//! results.
 
 use crate::glibc::{double, single};
 
