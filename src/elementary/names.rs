@@ -4,55 +4,51 @@
 
 use crate::glibc::{double, single};
 
+/// Each row has a function's names for `f64` and `f32`, and its arguments.
 macro_rules! provide {
-    ($t:ident: $($name:ident($($x:ident),+) = $function:path;)+) => {$(
+    ($($name:ident $name_f32:ident($($x:ident),+);)+) => {$(
         // SAFETY: the function takes and returns what C's function of this name does. The linker takes it instead of the C
         // library's, which is searched later.
         #[unsafe(no_mangle)]
-        extern "C" fn $name($($x: $t),+) -> $t {
-            $function($($x),+)
+        extern "C" fn $name($($x: f64),+) -> f64 {
+            double::$name($($x),+)
+        }
+
+        // SAFETY: as above.
+        #[unsafe(no_mangle)]
+        extern "C" fn $name_f32($($x: f32),+) -> f32 {
+            single::$name($($x),+)
         }
     )+};
 }
 
 provide! {
-    f64:
-    sin(x) = double::sin;
-    cos(x) = double::cos;
-    tan(x) = double::tan;
-    asin(x) = double::asin;
-    acos(x) = double::acos;
-    atan(x) = double::atan;
-    atan2(y, x) = double::atan2;
-    sinh(x) = double::sinh;
-    cosh(x) = double::cosh;
-    tanh(x) = double::tanh;
-    exp(x) = double::exp;
-    log(x) = double::log;
-    log2(x) = double::log2;
-    log10(x) = double::log10;
-    pow(x, y) = double::pow;
-    hypot(x, y) = double::hypot;
+    sin sinf(x);
+    cos cosf(x);
+    tan tanf(x);
+    asin asinf(x);
+    acos acosf(x);
+    atan atanf(x);
+    atan2 atan2f(y, x);
+    sinh sinhf(x);
+    cosh coshf(x);
+    tanh tanhf(x);
+    exp expf(x);
+    log logf(x);
+    log2 log2f(x);
+    log10 log10f(x);
+    pow powf(x, y);
+    hypot hypotf(x, y);
 }
 
+// WebAssembly takes these from the compiler, which has `libm`'s.
+#[cfg(not(target_family = "wasm"))]
 provide! {
-    f32:
-    sinf(x) = single::sin;
-    cosf(x) = single::cos;
-    atanf(x) = single::atan;
-    atan2f(y, x) = single::atan2;
-    tanf(x) = single::tan;
-    asinf(x) = single::asin;
-    acosf(x) = single::acos;
-    sinhf(x) = single::sinh;
-    coshf(x) = single::cosh;
-    tanhf(x) = single::tanh;
-    expf(x) = single::exp;
-    logf(x) = single::log;
-    log2f(x) = single::log2;
-    log10f(x) = single::log10;
-    powf(x, y) = single::pow;
-    hypotf(x, y) = single::hypot;
+    cbrt cbrtf(x);
+    exp2 exp2f(x);
+    expm1 expm1f(x);
+    fma fmaf(x, y, z);
+    log1p log1pf(x);
 }
 
 /// What optimisers make of a sine and a cosine of the same number.
@@ -90,29 +86,5 @@ mod pairs {
     mod singles {
         use super::single;
         provide!(f32: Singles sincosf "__sincosf_stret" single);
-    }
-}
-
-/// Functions that WebAssembly takes from the compiler, which has `libm`'s. Most of them are glibc's formulas as well.
-#[cfg(not(target_family = "wasm"))]
-mod formulas {
-    use super::double;
-
-    provide! {
-        f64:
-        cbrt(x) = libm::cbrt;
-        exp2(x) = double::exp2;
-        expm1(x) = double::expm1;
-        fma(x, y, z) = libm::fma;
-        log1p(x) = libm::log1p;
-    }
-
-    provide! {
-        f32:
-        cbrtf(x) = libm::cbrtf;
-        exp2f(x) = libm::exp2f;
-        expm1f(x) = libm::expm1f;
-        fmaf(x, y, z) = libm::fmaf;
-        log1pf(x) = libm::log1pf;
     }
 }

@@ -4,6 +4,8 @@
 
 use super::pair::Pair;
 use super::{exponentials, log10};
+// glibc has libm's formulas of these.
+pub use libm::{cbrt, fma, log1p};
 
 /// 1/k!
 const INVERSE_FACTORIALS: [Pair; 9] = [

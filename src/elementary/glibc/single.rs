@@ -2,6 +2,8 @@
 
 use super::double;
 use super::log10;
+// glibc has libm's formulas of these.
+pub use libm::{cbrtf as cbrt, exp2f as exp2, expm1f as expm1, fmaf as fma, log1pf as log1p};
 
 macro_rules! by_double {
     ($($name:ident($($x:ident),+);)+) => {$(
@@ -138,7 +140,7 @@ pub fn sinh(x: f32) -> f32 {
     let value = match size {
         _ if size < SMALL || !size.is_finite() => return x,
         _ if size < FAR => {
-            let less_one = libm::expm1f(size);
+            let less_one = expm1(size);
             let quotient = |above: f32| above / (less_one + 1.0);
             0.5 * if size < 1.0 {
                 2.0 * less_one - quotient(less_one * less_one)
@@ -155,7 +157,7 @@ pub fn cosh(x: f32) -> f32 {
     let size = x.abs();
     match size {
         _ if size < 0.5 * std::f32::consts::LN_2 => {
-            let less_one = libm::expm1f(size);
+            let less_one = expm1(size);
             let power = 1.0 + less_one;
             1.0 + less_one * less_one / (power + power)
         }
@@ -182,10 +184,10 @@ pub fn tanh(x: f32) -> f32 {
     let value = match size {
         _ if size.is_nan() => return x,
         _ if size < 1.0 => {
-            let less_one = libm::expm1f(-2.0 * size);
+            let less_one = expm1(-2.0 * size);
             -less_one / (less_one + 2.0)
         }
-        _ if size < FAR => 1.0 - 2.0 / (libm::expm1f(2.0 * size) + 2.0),
+        _ if size < FAR => 1.0 - 2.0 / (expm1(2.0 * size) + 2.0),
         _ => 1.0,
     };
     value.copysign(x)
