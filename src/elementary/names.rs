@@ -51,6 +51,24 @@ provide! {
     log1p log1pf(x);
 }
 
+/// Visual C++ has the hypotenuse under names of its own.
+#[cfg(target_env = "msvc")]
+mod visual_c {
+    use super::{double, single};
+
+    // SAFETY: as above.
+    #[unsafe(no_mangle)]
+    extern "C" fn _hypot(x: f64, y: f64) -> f64 {
+        double::hypot(x, y)
+    }
+
+    // SAFETY: as above.
+    #[unsafe(no_mangle)]
+    extern "C" fn _hypotf(x: f32, y: f32) -> f32 {
+        single::hypot(x, y)
+    }
+}
+
 /// What optimisers make of a sine and a cosine of the same number.
 #[cfg(not(target_family = "wasm"))]
 mod pairs {
