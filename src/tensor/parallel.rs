@@ -6,6 +6,7 @@
 //! only the loop accesses them until it ends. Captures of a kernel must be `Sync`, which cells are not. How the loop
 //! accesses memory is decided from addresses before it starts, in [`OperandAccess`].
 
+pub(crate) mod fused;
 mod helpers;
 mod product;
 mod short;
@@ -26,7 +27,7 @@ use vectors::{flush_streamed_stores, stream};
 
 pub(crate) use product::PER_ELEMENT;
 pub(crate) use product::add_product_within;
-pub use product::{GemmElement, Matrix, add_product};
+pub use product::{GemmElement, Matrix, add_product, add_product_fused};
 pub(crate) use short::in_short;
 pub(crate) use tasks::tasks;
 pub use tasks::{collect, cores, parts, parts_of, set_cores};

@@ -1,8 +1,9 @@
 //! Products of matrices on all cores, by the `gemm` crates, whose interface uses pointers. This file wraps it safely,
 //! with slices and strides that are checked to stay within them.
 
-use super::{cores, tasks};
+use super::{Kernel, cores, fused, parts_of, tasks, vectorised_kernel};
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::thresholds::{PRODUCTS, THREAD};
 use gemm_common::Parallelism;
 
@@ -33,22 +34,35 @@ type Gemm<T> = unsafe fn(
 
 /// Element types for which `gemm` has kernels.
 pub trait GemmElement: Copy + Sync + Send + 'static {
+    const ZERO: Self;
     const ONE: Self;
     /// Returns the kernel for the processor at hand.
     fn kernel() -> Gemm<Self>;
+    /// `self * factor + addend`, rounded once. `fuses` tells whether the processor has an instruction for it.
+    fn fused(self, factor: Self, addend: Self, fuses: bool) -> Self;
 }
 
 impl GemmElement for f32 {
+    const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
     fn kernel() -> Gemm<f32> {
         gemm_f32::gemm::f32::get_gemm_fn()
     }
+    #[inline(always)]
+    fn fused(self, factor: f32, addend: f32, fuses: bool) -> f32 {
+        fused::fma(self, factor, addend, fuses)
+    }
 }
 
 impl GemmElement for f64 {
+    const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
     fn kernel() -> Gemm<f64> {
         gemm_f64::gemm::f64::get_gemm_fn()
+    }
+    #[inline(always)]
+    fn fused(self, factor: f64, addend: f64, _fuses: bool) -> f64 {
+        self.mul_add(factor, addend)
     }
 }
 
@@ -76,6 +90,10 @@ impl<T> Target<T> {
 }
 
 impl<T> Matrix<'_, T> {
+    fn transposed(self) -> Self {
+        Matrix { strides: [self.strides[1], self.strides[0]], ..self }
+    }
+
     /// Returns whether all elements of a matrix of these sizes are within the slice.
     fn holds(&self, sizes: [usize; 2]) -> bool {
         let last = |size: usize, stride: usize| size.checked_sub(1)?.checked_mul(stride);
@@ -100,6 +118,92 @@ pub fn add_product<T: GemmElement>(
         return Err(Error::runtime("a matrix lies outside of its memory"));
     }
     add_product_within(into, p, sizes, alpha, a, b)
+}
+
+/// Like [`add_product`], with the same sums on every processor: in order, each step rounded once.
+///
+/// # Errors
+/// Those of [`add_product`].
+pub fn add_product_fused<T: GemmElement>(
+    into: &mut [T],
+    sizes @ [n, m, p]: [usize; 3],
+    alpha: T,
+    a: Matrix<T>,
+    b: Matrix<T>,
+) -> Result<()> {
+    struct Fuses;
+    impl Kernel for Fuses {
+        type Output = bool;
+        #[inline(always)]
+        fn run(self, fuses: bool) -> bool {
+            fuses
+        }
+    }
+    if p == 1 {
+        return in_order(into, [1, m, n], alpha, b.transposed(), a.transposed());
+    }
+    // The kernels sum the product of a vector in lanes.
+    if n > 1 && vectorised_kernel(Fuses) {
+        return add_product(into, sizes, alpha, a, b);
+    }
+    in_order(into, sizes, alpha, a, b)
+}
+
+/// The columns of a product that are summed at a time.
+const STRIP: usize = 64;
+
+/// [`add_product_fused`] by a loop of our own.
+fn in_order<T: GemmElement>(into: &mut [T], [n, m, p]: [usize; 3], alpha: T, a: Matrix<T>, b: Matrix<T>) -> Result<()> {
+    if n.checked_mul(p) != Some(into.len()) || !(into.is_empty() || m == 0 || a.holds([n, m]) && b.holds([m, p])) {
+        return Err(Error::runtime("a matrix lies outside of its memory"));
+    }
+    let work = into.len().saturating_mul(m) / STRIP;
+    // Parts of a row.
+    let size = if n == 1 { STRIP } else { p.max(1) };
+    parts_of(into, size, work, &|first, into| {
+        let (row, column) = (first / p.max(1), first % p.max(1));
+        for (column, into) in (column..).step_by(STRIP).zip(into.chunks_mut(STRIP)) {
+            vectorised_kernel(InOrder { into, row, column, steps: m, alpha, a, b })?;
+        }
+        Ok(())
+    })
+}
+
+/// Adds the elements of a row from a column on, at most [`STRIP`] of them.
+struct InOrder<'a, T> {
+    into: &'a mut [T],
+    row: usize,
+    column: usize,
+    steps: usize,
+    alpha: T,
+    a: Matrix<'a, T>,
+    b: Matrix<'a, T>,
+}
+
+impl<T: GemmElement> Kernel for InOrder<'_, T> {
+    type Output = Result<()>;
+
+    #[inline(always)]
+    fn run(self, fuses: bool) -> Result<()> {
+        let InOrder { into, row, column, steps, alpha, a, b } = self;
+        let mut sums = [T::ZERO; STRIP];
+        for k in 0..steps {
+            interrupt::check_at(k)?;
+            let factor = a.values[row * a.strides[0] + k * a.strides[1]];
+            let others = &b.values[k * b.strides[0] + column * b.strides[1]..];
+            if b.strides[1] == 1 {
+                sums.iter_mut().zip(&others[..into.len()]).for_each(|(sum, &other)| {
+                    *sum = factor.fused(other, *sum, fuses);
+                });
+            } else {
+                for (j, sum) in sums[..into.len()].iter_mut().enumerate() {
+                    *sum = factor.fused(others[j * b.strides[1]], *sum, fuses);
+                }
+            }
+        }
+        into.iter_mut().zip(sums).for_each(|(into, sum)| *into = alpha.fused(sum, *into, fuses));
+        Ok(())
+    }
 }
 
 /// Like [`add_product`], for a part of a larger matrix, whose rows are `stride` elements apart.
@@ -166,6 +270,7 @@ pub(crate) fn add_product_within<T: GemmElement>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::set_width;
 
     #[test]
     fn strides_are_honoured_and_checked() {
@@ -182,6 +287,51 @@ mod tests {
         assert!(add_product_within(&mut wide, 1, [2, 3, 2], 2.0, a, transposed).is_err());
         assert!(add_product(&mut into, [2, 4, 2], 1.0, a, transposed).is_err());
         assert!(add_product(&mut into[..3], [2, 3, 2], 1.0, a, transposed).is_err());
+    }
+
+    /// The kernels that fuse, our loop with such an instruction, and without.
+    #[test]
+    fn a_fused_product_is_summed_in_order() {
+        fn compare<T: GemmElement + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
+            let values: Vec<T> = (0..30_000).map(value).collect();
+            for [n, m, p] in [
+                [1, 1, 1],
+                [3, 7, 5],
+                [2, 100, 1],
+                [70, 20, 1],
+                [1, 200, 130],
+                [40, 144, 66],
+                [9, 33, 200],
+                [0, 3, 4],
+                [4, 0, 3],
+            ] {
+                for transposed in [false, true] {
+                    let strides = |rows: usize, columns: usize| if transposed { [1, rows] } else { [columns, 1] };
+                    let a = Matrix { values: &values[7..], strides: strides(n, m) };
+                    let b = Matrix { values: &values, strides: strides(m, p) };
+                    let expected: Vec<T> = (0..n * p)
+                        .map(|at| {
+                            let of_a = |k| a.values[at / p * a.strides[0] + k * a.strides[1]];
+                            let of_b = |k| b.values[k * b.strides[0] + at % p * b.strides[1]];
+                            let sum = (0..m).fold(T::ZERO, |sum, k| of_a(k).fused(of_b(k), sum, true));
+                            values[1].fused(sum, values[at], true)
+                        })
+                        .collect();
+                    for width in [0, 256, 128] {
+                        set_width(width);
+                        let mut into = values[..n * p].to_vec();
+                        assert_eq!(add_product_fused(&mut into, [n, m, p], values[1], a, b), Ok(()));
+                        assert_eq!(into, expected, "{n} × {m} × {p}, transposed: {transposed}, width {width}");
+                    }
+                    set_width(0);
+                }
+            }
+            let few = Matrix { values: &values[..5], strides: [3, 1] };
+            assert!(in_order(&mut [T::ZERO; 4], [2, 3, 2], T::ONE, few, few).is_err());
+        }
+        let value = |k: usize| ((k as f64) * 0.618_034).fract() - 0.3;
+        compare(value);
+        compare(|k| value(k) as f32);
     }
 
     #[test]

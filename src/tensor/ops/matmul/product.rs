@@ -10,7 +10,7 @@ use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::{cast, contiguous, copy_into, write_into};
 use crate::ops::number::{Number, Stored, compute_dtype};
-use crate::parallel::{self, Matrix, add_product};
+use crate::parallel::{self, Matrix, add_product, add_product_fused};
 use crate::thresholds::THREAD;
 use crate::{DType, Dims, Error, Layout, Result, Scalar, View, interrupt};
 use num_complex::Complex;
@@ -38,8 +38,15 @@ pub trait Ring: Number {
     /// Whether the library, for types without lanes, starts small sums from the value that they are added to.
     const FROM_RESULT: bool = false;
 
-    /// `into += alpha · a @ b`; `into` is row-major.
-    fn accumulate(into: &mut [Self], sizes: [usize; 3], alpha: Self, a: Matrix<Self>, b: Matrix<Self>) -> Result<()> {
+    /// `into += alpha · a @ b`; `into` is row-major. Sums are in order and fused if `fused`, else as the processor prefers.
+    fn accumulate(
+        into: &mut [Self],
+        sizes: [usize; 3],
+        alpha: Self,
+        a: Matrix<Self>,
+        b: Matrix<Self>,
+        _fused: bool,
+    ) -> Result<()> {
         in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b))
     }
 }
@@ -111,8 +118,10 @@ macro_rules! vector_ring {
                 alpha: $t,
                 a: Matrix<$t>,
                 b: Matrix<$t>,
+                fused: bool,
             ) -> Result<()> {
-                add_product(into, sizes, alpha, a, b)
+                let add = if fused { add_product_fused } else { add_product };
+                add(into, sizes, alpha, a, b)
             }
         }
 
@@ -141,7 +150,9 @@ macro_rules! vector_ring {
                 alpha: Self,
                 a: Matrix<Self>,
                 b: Matrix<Self>,
+                fused: bool,
             ) -> Result<()> {
+                let add = if fused { add_product_fused } else { add_product };
                 let part = |values: &[Self], imaginary: bool| -> Result<Vec<$t>> {
                     let mut parts = buffer::<$t>(values.len())?;
                     let part = |value: &Self| if imaginary { value.im } else { value.re };
@@ -152,7 +163,7 @@ macro_rules! vector_ring {
                     let (x, y) = (part(a.values, i)?, part(b.values, j)?);
                     let mut total = buffer::<$t>(into.len())?;
                     let (x, y) = (Matrix { values: &x, strides: a.strides }, Matrix { values: &y, strides: b.strides });
-                    add_product(&mut total, sizes, 1.0, x, y)?;
+                    add(&mut total, sizes, 1.0, x, y)?;
                     Ok(total)
                 };
                 let (re, im) = (product(false, false)?, product(true, true)?);
@@ -295,7 +306,7 @@ pub(super) enum Sums {
     Vector,
     /// Like the dot product of the library.
     Dot,
-    /// With fused multiply-adds, like the convolution library.
+    /// In order with fused multiply-adds, like the convolution library.
     Fused,
 }
 
@@ -426,7 +437,8 @@ fn multiply_one<S: Ring>(
     let lanes = if as_stored { S::LANES } else { 0 };
     match (sums, lanes) {
         (Sums::InOrder, _) => return in_order(into, sizes, alpha, a, b, Tiling::one(sizes, alpha, b)),
-        (Sums::Fused, _) | (Sums::Dot, 0) => return S::accumulate(into, sizes, alpha, a, b),
+        (Sums::Fused, _) => return S::accumulate(into, sizes, alpha, a, b, true),
+        (Sums::Dot, 0) => return S::accumulate(into, sizes, alpha, a, b, false),
         (Sums::Dot, 4) => return vector::dot::<_, 4>(a.values, b.values).map(|total| into.fill(total)),
         (Sums::Dot, _) => return vector::dot::<_, 2>(a.values, b.values).map(|total| into.fill(total)),
         (Sums::Library | Sums::Vector, _) => {}
@@ -441,7 +453,7 @@ fn multiply_one<S: Ring>(
     }
     let most = if p == 1 { SMALL_COLUMN } else { SMALL };
     if n * p == 1 || n.saturating_mul(p).saturating_mul(m) > most {
-        return S::accumulate(into, sizes, alpha, a, b);
+        return S::accumulate(into, sizes, alpha, a, b, false);
     }
     if is_by_lanes(sizes, &a, &b) {
         return by_lanes(into, sizes, alpha, a, b);

@@ -3,6 +3,7 @@
 
 use super::generator::Generator;
 use super::single::{self, BLOCK};
+use crate::parallel::fused;
 use half::{bf16, f16};
 use std::f64::consts::PI;
 
@@ -32,7 +33,7 @@ pub trait Real: Copy + Send + Sync {
     /// `fuses` tells whether the processor has a fused multiply-add instruction.
     #[inline(always)]
     fn fma(a: f64, b: f64, c: f64, fuses: bool) -> f64 {
-        f64::from(single::fma(a as f32, b as f32, c as f32, fuses))
+        f64::from(fused::fma(a as f32, b as f32, c as f32, fuses))
     }
 
     /// Converts numbers from [0, 1) to normal ones by the Box–Muller transform. `fuses` is as for [`fma`](Self::fma).

@@ -5,6 +5,8 @@
 //! multiply-adds; this affects the results and is reproduced here. Everything is plain arithmetic, so results are the
 //! same on every machine.
 
+use crate::parallel::fused::{Exact, Fma, Quick};
+
 /// The number of samples generated at a time: the first eight uniform numbers give the radii of eight points, the last
 /// eight their angles.
 pub(super) const BLOCK: usize = 16;
@@ -22,57 +24,6 @@ pub(super) fn box_muller(block: &mut [f32; BLOCK], mean: f32, std: f32, fuses: b
         }
     }
     *block = points(&mut Exact, block, mean, std);
-}
-
-/// `a * b + c`, rounded once. `fuses` is as for [`box_muller`].
-#[inline(always)]
-pub(super) fn fma(a: f32, b: f32, c: f32, fuses: bool) -> f32 {
-    if !fuses {
-        let mut quick = Quick::default();
-        let sum = quick.fma(a, b, c);
-        if !quick.doubtful {
-            return sum;
-        }
-    }
-    Exact.fma(a, b, c)
-}
-
-/// A way to compute `a * b + c` with a single rounding.
-trait Fma {
-    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32;
-}
-
-/// Always exact, but a function call unless the loop is compiled for processors with the instruction.
-struct Exact;
-
-impl Fma for Exact {
-    #[inline(always)]
-    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
-        a.mul_add(b, c)
-    }
-}
-
-/// Computes in double precision, and records whether the result may be the wrong float.
-///
-/// The product of two floats is exact in double precision, so `sum` is the true result rounded to a double. Rounding is
-/// monotonic, and the halfway points between floats are doubles. Therefore a `sum` that is not a halfway point lies on
-/// the same side of each halfway point as the true result, and rounds to the same float. Halfway points are the doubles
-/// whose 29 extra bits are a one followed by zeros. Below the smallest normal float, where floats are further apart,
-/// there are other halfway points.
-#[derive(Default)]
-struct Quick {
-    doubtful: bool,
-}
-
-impl Fma for Quick {
-    #[inline(always)] // So that the loop over a block is compiled to vector instructions.
-    fn fma(&mut self, a: f32, b: f32, c: f32) -> f32 {
-        let sum = f64::from(a) * f64::from(b) + f64::from(c);
-        let halfway = sum.to_bits() & 0x1FFF_FFFF == 0x1000_0000;
-        let tiny = sum.abs() < f64::from(f32::MIN_POSITIVE);
-        self.doubtful |= halfway | tiny;
-        sum as f32
-    }
 }
 
 /// Returns the points' abscissas followed by their ordinates, scaled by `std` and shifted by `mean`.
@@ -141,39 +92,4 @@ fn sin_cos(by: &mut impl Fma, angle: f32) -> (f32, f32) {
     // Bit 2 of each number tells which half turn the angle is in; it becomes the sign.
     let negate = |value: f32, half_turn: i32| f32::from_bits(value.to_bits() ^ ((half_turn & 4) as u32) << 29);
     (negate(sin, eighths), negate(cos, !(eighths - 2)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Generator;
-    use super::*;
-
-    /// The substitute for `f32::mul_add` agrees with it: for arbitrary bits, near halfway points, and for the smallest
-    /// floats.
-    #[test]
-    fn quick_multiplication_and_addition_rounds_once() {
-        let mut g = Generator::new();
-        // Keeps the bits of `keep` and moves the exponent to one of `1 << spread` values starting at `least`.
-        let shaped = |bits: u32, keep: u32, least: u32, spread: u32| {
-            f32::from_bits((bits & keep) | ((least + (bits >> 23 & ((1 << spread) - 1))) << 23))
-        };
-        for _ in 0..100_000 {
-            let (a, b, c) = (g.random(), g.random(), g.random());
-            let short = 0x8070_0000;
-            let whole = 0x807f_ffff;
-            for (a, b, c) in [
-                (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)),
-                (shaped(a, whole, 121, 3), shaped(b, whole, 121, 3), shaped(c, whole, 121, 3)),
-                (shaped(a, short, 121, 3), shaped(b, short, 121, 3), shaped(c, whole, 135, 4)),
-                (shaped(a, 0x8000_0003, 115, 0), shaped(b, 0x8000_0003, 115, 0), shaped(c, whole, 127, 0)),
-                (shaped(a, whole, 1, 6), shaped(b, whole, 40, 6), f32::from_bits(c & 0x80ff_ffff)),
-            ] {
-                let (got, expected) = (fma(a, b, c, false), a.mul_add(b, c));
-                assert!(
-                    got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan()),
-                    "{a:e} * {b:e} + {c:e}"
-                );
-            }
-        }
-    }
 }
