@@ -113,15 +113,19 @@ const LARGE: usize = 256 << 20;
 /// Bytes allocated and not yet freed.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Returns whether `nbytes` more may be allocated, and counts them if so; see [`give_back`].
+/// Returns whether `nbytes` more may be allocated, and counts them if so; see [`give_back`]. What is refused is not counted for
+/// a moment, in which another thread would be refused.
 pub fn take(nbytes: usize) -> bool {
-    let before = LIVE.fetch_add(nbytes, Ordering::Relaxed);
-    let fits = nbytes < LARGE && before < total() / 2
-        || before.checked_add(nbytes).is_some_and(|sum| sum <= total()) && (nbytes < LARGE || nbytes <= available());
-    if !fits {
-        give_back(nbytes);
-    }
-    fits
+    let granted = LIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| {
+        let sum = before.checked_add(nbytes)?;
+        let fits = if nbytes < LARGE {
+            before < total() / 2 || sum <= total()
+        } else {
+            sum <= total() && nbytes <= available()
+        };
+        fits.then_some(sum)
+    });
+    granted.is_ok()
 }
 
 /// Counts `nbytes` as free again.
