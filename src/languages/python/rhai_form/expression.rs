@@ -303,7 +303,7 @@ impl Printer<'_> {
             return Ok(format!("{}{call}({})", self.spelled(name)?, self.arguments(e, false)?));
         }
         let prefix = match (name, args) {
-            ("dict", []) => return self.keyword_map(e),
+            ("dict", []) => return Ok(keyword_map(&self.keywords(e)?)),
             // Rhai lines have names for these values.
             ("float", [Expr::StringLiteral(e)])
                 if let text @ ("nan" | "inf") = e.value.to_str()
@@ -339,18 +339,11 @@ impl Printer<'_> {
         }
         let keywords = self.keywords(e)?;
         if (self.by_grammar && !keywords.is_empty()) || keywords.iter().any(|(name, _)| map_key(name) != *name) {
-            texts.push(self.keyword_map(e)?);
+            texts.push(keyword_map(&keywords));
         } else {
             texts.extend(keywords.into_iter().map(|(name, value)| format!("{name}={value}")));
         }
         Ok(texts.join(", "))
-    }
-
-    /// Writes the keywords of a call as an object map.
-    fn keyword_map(&mut self, e: &ExprCall) -> Translation {
-        let keywords = self.keywords(e)?;
-        let entries: Vec<String> = keywords.iter().map(|(name, value)| format!("{}: {value}", map_key(name))).collect();
-        Ok(format!("#{{{}}}", entries.join(", ")))
     }
 
     fn keywords<'e>(&mut self, e: &'e ExprCall) -> Result<Vec<(&'e str, String)>, String> {
@@ -485,4 +478,10 @@ fn is_beyond(left: &Expr, op: Operator, right: &Expr) -> bool {
 
 pub(super) fn enclosed((text, bind): (String, Bind), least: Bind) -> String {
     if bind < least { format!("({text})") } else { text }
+}
+
+/// Writes keywords as an object map.
+fn keyword_map(keywords: &[(&str, String)]) -> String {
+    let entries: Vec<String> = keywords.iter().map(|(name, value)| format!("{}: {value}", map_key(name))).collect();
+    format!("#{{{}}}", entries.join(", "))
 }

@@ -95,8 +95,10 @@ impl Printer<'_> {
             Expr::BooleanLiteral(_) => ValueHint::Bool,
             Expr::List(_) | Expr::ListComp(_) | Expr::Generator(_) => ValueHint::List,
             Expr::UnaryOp(e) if e.op == UnaryOp::Not => ValueHint::Bool,
-            Expr::UnaryOp(e) if self.kind(&e.operand) == ValueHint::Count => ValueHint::Int,
-            Expr::UnaryOp(e) => self.kind(&e.operand),
+            Expr::UnaryOp(e) => match self.kind(&e.operand) {
+                ValueHint::Count => ValueHint::Int,
+                kind => kind,
+            },
             Expr::BoolOp(e) if e.values.iter().all(|e| self.kind(e) == ValueHint::Bool) => ValueHint::Bool,
             Expr::Compare(e) => {
                 let tests = e.ops.len() > 1
