@@ -26,8 +26,8 @@ use std::slice;
 use vectors::{flush_streamed_stores, stream};
 
 pub(crate) use product::PER_ELEMENT;
-pub(crate) use product::add_product_within;
-pub use product::{GemmElement, Matrix, add_product, add_product_fused};
+pub use product::{GemmElement, Matrix, add_product};
+pub(crate) use product::{add_product_fused, add_product_within};
 pub(crate) use short::in_short;
 pub(crate) use tasks::tasks;
 pub use tasks::{collect, cores, parts, parts_of, set_cores};

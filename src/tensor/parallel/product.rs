@@ -124,7 +124,7 @@ pub fn add_product<T: GemmElement>(
 ///
 /// # Errors
 /// Those of [`add_product`].
-pub fn add_product_fused<T: GemmElement>(
+pub(crate) fn add_product_fused<T: GemmElement>(
     into: &mut [T],
     sizes @ [n, m, p]: [usize; 3],
     alpha: T,
