@@ -191,17 +191,23 @@ impl<T: GemmElement> Kernel for InOrder<'_, T> {
             interrupt::check_at(k)?;
             let factor = a.values[row * a.strides[0] + k * a.strides[1]];
             let others = &b.values[k * b.strides[0] + column * b.strides[1]..];
-            if b.strides[1] == 1 {
-                sums.iter_mut().zip(&others[..into.len()]).for_each(|(sum, &other)| {
-                    *sum = factor.fused(other, *sum, fuses);
-                });
-            } else {
-                for (j, sum) in sums[..into.len()].iter_mut().enumerate() {
-                    *sum = factor.fused(others[j * b.strides[1]], *sum, fuses);
+            // Plain loops: what iterators take as closures may be compiled for another processor.
+            match others.first_chunk::<STRIP>() {
+                Some(others) if b.strides[1] == 1 && into.len() == STRIP => {
+                    for j in 0..STRIP {
+                        sums[j] = factor.fused(others[j], sums[j], fuses);
+                    }
+                }
+                _ => {
+                    for j in 0..into.len() {
+                        sums[j] = factor.fused(others[j * b.strides[1]], sums[j], fuses);
+                    }
                 }
             }
         }
-        into.iter_mut().zip(sums).for_each(|(into, sum)| *into = alpha.fused(sum, *into, fuses));
+        for j in 0..into.len() {
+            into[j] = alpha.fused(sums[j], into[j], fuses);
+        }
         Ok(())
     }
 }
