@@ -120,7 +120,8 @@ pub fn add_product<T: GemmElement>(
     add_product_within(into, p, sizes, alpha, a, b)
 }
 
-/// Like [`add_product`], with the same sums on every processor: in order, each step rounded once.
+/// Like [`add_product`], with the same sums on every processor: in order, each step rounded once. The tests compare sums of up
+/// to 200 steps; `gemm` may divide longer ones.
 ///
 /// # Errors
 /// Those of [`add_product`].
