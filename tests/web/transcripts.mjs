@@ -47,7 +47,10 @@ const passes = ({ verdict }) => ['passed', 'ran', 'skipped'].includes(verdict);
 
 // Each file, with the examples that the native program reports.
 const files = paths[0] === '--as'
-  ? JSON.parse(readFileSync(paths[1])).files.map((report) => [report.file, examplesOf(report)])
+  ? JSON.parse(readFileSync(paths[1])).files.map((report) => {
+    assert.ok(report.sessions, `${paths[1]} has no examples of ${report.file}: ${report.error}`);
+    return [report.file, examplesOf(report)];
+  })
   : paths.flatMap(markdown).map((file) => [file, null]);
 let count = 0;
 const wrong = [];

@@ -1,6 +1,7 @@
 //! Products of matrices on all cores, by the `gemm` crates, whose interface uses pointers. This file wraps it safely,
 //! with slices and strides that are checked to stay within them.
 
+use super::vectors::fuses;
 use super::{Kernel, cores, fused, parts_of, tasks, vectorised_kernel};
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -120,8 +121,8 @@ pub fn add_product<T: GemmElement>(
     add_product_within(into, p, sizes, alpha, a, b)
 }
 
-/// Like [`add_product`], with the same sums on every processor: in order, each step rounded once. The tests compare sums of up
-/// to 200 steps; `gemm` may divide longer ones.
+/// Like [`add_product`], with the same sums on every processor: in order, each step rounded once. Sums of more than [`DEPTH`]
+/// steps are divided evenly, and their parts are added one after the other.
 ///
 /// # Errors
 /// Those of [`add_product`].
@@ -132,23 +133,26 @@ pub(crate) fn add_product_fused<T: GemmElement>(
     a: Matrix<T>,
     b: Matrix<T>,
 ) -> Result<()> {
-    struct Fuses;
-    impl Kernel for Fuses {
-        type Output = bool;
-        #[inline(always)]
-        fn run(self, fuses: bool) -> bool {
-            fuses
-        }
-    }
     if p == 1 {
         return in_order(into, [1, m, n], alpha, b.transposed(), a.transposed());
     }
-    // The kernels sum the product of a vector in lanes.
-    if n > 1 && vectorised_kernel(Fuses) {
+    // The kernels sum the product of a vector in lanes, and start one or two steps from the value that they are added to.
+    if n > 1 && m > 2 && fuses() {
         return add_product(into, sizes, alpha, a, b);
     }
     in_order(into, sizes, alpha, a, b)
 }
+
+/// The most steps that `gemm` takes at once on every processor. It divides longer sums at a depth that depends on the caches.
+const DEPTH: usize = 512;
+
+/// The number of steps that are taken at once in a sum of `steps`.
+fn depth(steps: usize) -> usize {
+    steps.div_ceil(steps.div_ceil(DEPTH).max(1)).max(1)
+}
+
+/// The size of results that `gemm` sums in lanes if both operands are stored along the steps. Processors differ in how many.
+const IN_LANES: usize = 256;
 
 /// The columns of a product that are summed at a time.
 const STRIP: usize = 64;
@@ -187,27 +191,30 @@ impl<T: GemmElement> Kernel for InOrder<'_, T> {
     #[inline(always)]
     fn run(self, fuses: bool) -> Result<()> {
         let InOrder { into, row, column, steps, alpha, a, b } = self;
-        let mut sums = [T::ZERO; STRIP];
-        for k in 0..steps {
-            interrupt::check_at(k)?;
-            let factor = a.values[row * a.strides[0] + k * a.strides[1]];
-            let others = &b.values[k * b.strides[0] + column * b.strides[1]..];
-            // Plain loops: what iterators take as closures may be compiled for another processor.
-            match others.first_chunk::<STRIP>() {
-                Some(others) if b.strides[1] == 1 && into.len() == STRIP => {
-                    for j in 0..STRIP {
-                        sums[j] = factor.fused(others[j], sums[j], fuses);
+        let depth = depth(steps);
+        for start in (0..steps).step_by(depth) {
+            let mut sums = [T::ZERO; STRIP];
+            for k in start..steps.min(start + depth) {
+                interrupt::check_at(k)?;
+                let factor = a.values[row * a.strides[0] + k * a.strides[1]];
+                let others = &b.values[k * b.strides[0] + column * b.strides[1]..];
+                // Plain loops: what iterators take as closures may be compiled for another processor.
+                match others.first_chunk::<STRIP>() {
+                    Some(others) if b.strides[1] == 1 && into.len() == STRIP => {
+                        for j in 0..STRIP {
+                            sums[j] = factor.fused(others[j], sums[j], fuses);
+                        }
                     }
-                }
-                _ => {
-                    for j in 0..into.len() {
-                        sums[j] = factor.fused(others[j * b.strides[1]], sums[j], fuses);
+                    _ => {
+                        for j in 0..into.len() {
+                            sums[j] = factor.fused(others[j * b.strides[1]], sums[j], fuses);
+                        }
                     }
                 }
             }
-        }
-        for j in 0..into.len() {
-            into[j] = alpha.fused(sums[j], into[j], fuses);
+            for j in 0..into.len() {
+                into[j] = alpha.fused(sums[j], into[j], fuses);
+            }
         }
         Ok(())
     }
@@ -233,7 +240,6 @@ pub(crate) fn add_product_within<T: GemmElement>(
         return Err(Error::runtime("a matrix lies outside of its memory"));
     }
     let [a_row, a_column] = a.strides.map(|s| s as isize);
-    let [b_row, b_column] = b.strides.map(|s| s as isize);
     // If threads are worthwhile, each core computes a band of rows or columns. A very large product is computed in
     // square tiles.
     let products = n.saturating_mul(p).saturating_mul(m);
@@ -241,37 +247,74 @@ pub(crate) fn add_product_within<T: GemmElement>(
     let side = if products <= PRODUCTS { n.max(p) } else { (PRODUCTS / m).isqrt().max(64) };
     let bands = if work < 2 * THREAD { 1 } else { cores() };
     let (rows, columns) = if n >= p { (n.div_ceil(bands), p) } else { (n, p.div_ceil(bands)) };
-    let (rows, columns) = (rows.min(side), columns.min(side));
-    let across = p.div_ceil(columns);
+    let [down, across] = [Bands::of(n, rows.min(side)), Bands::of(p, columns.min(side))];
+    let depth = depth(m);
     let target = Target(into.as_mut_ptr());
-    tasks(n.div_ceil(rows) * across, work, &|part| {
-        let (i, j) = (part / across * rows, part % across * columns);
-        let (rows, columns) = (rows.min(n - i), columns.min(p - j));
-        // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
-        // columns from `i` and `j` on; `into` is borrowed exclusively, its rows are at least as far apart as they are
-        // long, and no two parts share an element of it, so nothing
-        // that is read or written by one is written by another; strides fit `isize` since they lie within slices.
-        unsafe {
-            let into = target.start().add(i * stride + j);
-            let a = a.values.as_ptr().offset(i as isize * a_row);
-            let b = b.values.as_ptr().offset(j as isize * b_column);
-            let (gemm, one, down, no, alone) = (T::kernel(), T::ONE, stride as isize, false, Parallelism::None);
-            // The kernels prefer a result that is contiguous along its columns. A row-major one is the transpose of such a
-            // result: the product of the transposed operands.
-            if p > 1 {
-                gemm(
-                    columns, rows, m, into, down, 1, true, b, b_row, b_column, a, a_row, a_column, one, alpha, no, no,
-                    no, alone,
-                );
-            } else {
-                gemm(
-                    rows, columns, m, into, 1, down, true, a, a_column, a_row, b, b_column, b_row, one, alpha, no, no,
-                    no, alone,
-                );
+    tasks(down.count * across.count, work, &|part| {
+        let (i, rows) = down.band(part / across.count);
+        let (j, columns) = across.band(part % across.count);
+        let along_steps = a.strides[1] == 1 && b.strides[0] == 1;
+        let in_lanes = along_steps && rows > 1 && columns > 1 && rows.saturating_mul(columns) <= IN_LANES;
+        let mut turned = Vec::new();
+        for k in (0..m).step_by(depth) {
+            let steps = depth.min(m - k);
+            let mut b = Matrix { values: &b.values[k * b.strides[0] + j * b.strides[1]..], ..b };
+            if in_lanes {
+                turned.clear();
+                turned.try_reserve(steps * columns).map_err(|_| Error::runtime(NO_MEMORY))?;
+                turned.extend((0..steps).flat_map(|k| (0..columns).map(move |j| b.values[k + j * b.strides[1]])));
+                b = Matrix { values: &turned, strides: [columns, 1] };
+            }
+            let [b_row, b_column] = b.strides.map(|s| s as isize);
+            // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
+            // columns from `i` and `j` on, and `steps` steps from `k` on; `turned` holds as many. `into` is borrowed
+            // exclusively, its rows are at least as far apart as they are long, and no two parts share an element of it, so
+            // nothing that is read or written by one is written by another; strides fit `isize` since they lie within
+            // slices.
+            unsafe {
+                let into = target.start().add(i * stride + j);
+                let a = a.values.as_ptr().add(i * a.strides[0] + k * a.strides[1]);
+                let b = b.values.as_ptr();
+                let (gemm, one, down, no, alone) = (T::kernel(), T::ONE, stride as isize, false, Parallelism::None);
+                // The kernels prefer a result that is contiguous along its columns. A row-major one is the transpose of
+                // such a result: the product of the transposed operands.
+                if p > 1 {
+                    gemm(
+                        columns, rows, steps, into, down, 1, true, b, b_row, b_column, a, a_row, a_column, one, alpha,
+                        no, no, no, alone,
+                    );
+                } else {
+                    gemm(
+                        rows, columns, steps, into, 1, down, true, a, a_column, a_row, b, b_column, b_row, one, alpha,
+                        no, no, no, alone,
+                    );
+                }
             }
         }
         Ok(())
     })
+}
+
+const NO_MEMORY: &str = "not enough memory for a matrix product";
+
+/// Rows or columns, divided evenly. None is left alone: the kernels sum a single one in another order.
+#[derive(Clone, Copy)]
+struct Bands {
+    size: usize,
+    count: usize,
+}
+
+impl Bands {
+    /// Divides `size` rows into bands of `most`, or of two and three if `most` is one.
+    fn of(size: usize, most: usize) -> Bands {
+        Bands { size, count: size.div_ceil(most.max(1)).min(size / 2).max(1) }
+    }
+
+    /// Returns where a band starts, and its size.
+    fn band(self, index: usize) -> (usize, usize) {
+        let (each, longer) = (self.size / self.count, self.size % self.count);
+        (index * each + index.min(longer), each + usize::from(index < longer))
+    }
 }
 
 #[cfg(test)]
@@ -296,12 +339,37 @@ mod tests {
         assert!(add_product(&mut into[..3], [2, 3, 2], 1.0, a, transposed).is_err());
     }
 
-    /// The kernels that fuse, our loop with such an instruction, and without.
+    /// The kernels that fuse, our loop with such an instruction, and without, beside the plainest loop.
     #[test]
     fn a_fused_product_is_summed_in_order() {
         fn compare<T: GemmElement + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
-            let values: Vec<T> = (0..30_000).map(value).collect();
-            for [n, m, p] in [
+            let values: Vec<T> = (0..140_000).map(value).collect();
+            let check = |sizes @ [n, m, p]: [usize; 3], [along_a, along_b]: [bool; 2]| {
+                let strides = |rows: usize, columns: usize, along| if along { [1, rows] } else { [columns, 1] };
+                let a = Matrix { values: &values[7..], strides: strides(n, m, along_a) };
+                let b = Matrix { values: &values, strides: strides(m, p, along_b) };
+                // The fewest parts of at most 512 steps, as even as can be.
+                let depth = m.div_ceil(m.div_ceil(512).max(1)).max(1);
+                let expected: Vec<T> = (0..n * p)
+                    .map(|at| {
+                        let of_a = |k| a.values[at / p * a.strides[0] + k * a.strides[1]];
+                        let of_b = |k| b.values[k * b.strides[0] + at % p * b.strides[1]];
+                        (0..m.div_ceil(depth).max(1)).fold(values[at], |total, part| {
+                            let steps = part * depth..m.min((part + 1) * depth);
+                            let sum = steps.fold(T::ZERO, |sum, k| of_a(k).fused(of_b(k), sum, true));
+                            values[1].fused(sum, total, true)
+                        })
+                    })
+                    .collect();
+                for width in [0, 256, 128] {
+                    set_width(width);
+                    let mut into = values[..n * p].to_vec();
+                    assert_eq!(add_product_fused(&mut into, sizes, values[1], a, b), Ok(()));
+                    assert_eq!(into, expected, "{sizes:?}, turned: {along_a} {along_b}, width {width}");
+                }
+                set_width(0);
+            };
+            for sizes in [
                 [1, 1, 1],
                 [3, 7, 5],
                 [2, 100, 1],
@@ -311,34 +379,48 @@ mod tests {
                 [9, 33, 200],
                 [0, 3, 4],
                 [4, 0, 3],
+                // One strip, one column less and one more; few steps.
+                [2, 1, 63],
+                [3, 2, 64],
+                [2, 3, 65],
+                // Around the depth, and beyond the caches of small processors.
+                [7, 511, 3],
+                [16, 512, 16],
+                [16, 513, 17],
+                [65, 1025, 66],
+                [2, 3000, 2],
+                [20, 3000, 14],
+                [1, 4097, 3],
             ] {
-                for transposed in [false, true] {
-                    let strides = |rows: usize, columns: usize| if transposed { [1, rows] } else { [columns, 1] };
-                    let a = Matrix { values: &values[7..], strides: strides(n, m) };
-                    let b = Matrix { values: &values, strides: strides(m, p) };
-                    let expected: Vec<T> = (0..n * p)
-                        .map(|at| {
-                            let of_a = |k| a.values[at / p * a.strides[0] + k * a.strides[1]];
-                            let of_b = |k| b.values[k * b.strides[0] + at % p * b.strides[1]];
-                            let sum = (0..m).fold(T::ZERO, |sum, k| of_a(k).fused(of_b(k), sum, true));
-                            values[1].fused(sum, values[at], true)
-                        })
-                        .collect();
-                    for width in [0, 256, 128] {
-                        set_width(width);
-                        let mut into = values[..n * p].to_vec();
-                        assert_eq!(add_product_fused(&mut into, [n, m, p], values[1], a, b), Ok(()));
-                        assert_eq!(into, expected, "{n} × {m} × {p}, transposed: {transposed}, width {width}");
-                    }
-                    set_width(0);
+                for turned in [[false, false], [false, true], [true, false], [true, true]] {
+                    check(sizes, turned);
                 }
             }
+            // Enough work for several threads, and one row too many.
+            check([33, 2 * THREAD / 16 + 1, 33], [false, true]);
             let few = Matrix { values: &values[..5], strides: [3, 1] };
             assert!(in_order(&mut [T::ZERO; 4], [2, 3, 2], T::ONE, few, few).is_err());
         }
         let value = |k: usize| ((k as f64) * 0.618_034).fract() - 0.3;
         compare(value);
         compare(|k| value(k) as f32);
+    }
+
+    #[test]
+    fn bands_are_even_and_none_is_alone() {
+        for size in 1..40 {
+            for most in 0..=size + 1 {
+                let bands = Bands::of(size, most);
+                let mut next = 0;
+                for index in 0..bands.count {
+                    let (start, length) = bands.band(index);
+                    assert_eq!(start, next);
+                    assert!(length >= size.min(2) && length <= most.max(3), "{size} by {most}");
+                    next += length;
+                }
+                assert_eq!(next, size);
+            }
+        }
     }
 
     #[test]

@@ -78,9 +78,18 @@ pub fn vectorised_kernel<K: Kernel>(kernel: K) -> K::Output {
             _ => by_128_bits(kernel),
         }
     }
-    // The vectors of `aarch64` and its fused multiply-adds need no look: every processor has them.
     #[cfg(not(target_arch = "x86_64"))]
-    kernel.run(cfg!(target_arch = "aarch64"))
+    kernel.run(fuses())
+}
+
+/// Returns whether kernels of this thread have an instruction for fused multiply-adds.
+pub(super) fn fuses() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let fuses = usable() >= 256;
+    // Every processor of `aarch64` has one.
+    #[cfg(not(target_arch = "x86_64"))]
+    let fuses = cfg!(target_arch = "aarch64");
+    fuses
 }
 
 /// Returns the width of the widest vectors that this thread may use and the processor has.
