@@ -138,6 +138,18 @@ pub(crate) fn add_product_fused<T: GemmElement>(
     }
     // The kernels sum the product of a vector in lanes, and start one or two steps from the value that they are added to.
     if n > 1 && m > 2 && fuses() {
+        // They sum a small one in lanes as well, if both operands are stored along the steps.
+        if a.strides[1] == 1 && b.strides[0] == 1 && b.holds([m, p]) {
+            let mut turned = Vec::new();
+            turned
+                .try_reserve_exact(m.saturating_mul(p))
+                .map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
+            for k in 0..m {
+                interrupt::check_at(k)?;
+                turned.extend((0..p).map(|j| b.values[k + j * b.strides[1]]));
+            }
+            return add_product(into, sizes, alpha, a, Matrix { values: &turned, strides: [p, 1] });
+        }
         return add_product(into, sizes, alpha, a, b);
     }
     in_order(into, sizes, alpha, a, b)
@@ -150,9 +162,6 @@ const DEPTH: usize = 512;
 fn depth(steps: usize) -> usize {
     steps.div_ceil(steps.div_ceil(DEPTH).max(1)).max(1)
 }
-
-/// The size of results that `gemm` sums in lanes if both operands are stored along the steps. Processors differ in how many.
-const IN_LANES: usize = 256;
 
 /// The columns of a product that are summed at a time.
 const STRIP: usize = 64;
@@ -240,6 +249,7 @@ pub(crate) fn add_product_within<T: GemmElement>(
         return Err(Error::runtime("a matrix lies outside of its memory"));
     }
     let [a_row, a_column] = a.strides.map(|s| s as isize);
+    let [b_row, b_column] = b.strides.map(|s| s as isize);
     // If threads are worthwhile, each core computes a band of rows or columns. A very large product is computed in
     // square tiles.
     let products = n.saturating_mul(p).saturating_mul(m);
@@ -253,28 +263,16 @@ pub(crate) fn add_product_within<T: GemmElement>(
     tasks(down.count * across.count, work, &|part| {
         let (i, rows) = down.band(part / across.count);
         let (j, columns) = across.band(part % across.count);
-        let along_steps = a.strides[1] == 1 && b.strides[0] == 1;
-        let in_lanes = along_steps && rows > 1 && columns > 1 && rows.saturating_mul(columns) <= IN_LANES;
-        let mut turned = Vec::new();
         for k in (0..m).step_by(depth) {
             let steps = depth.min(m - k);
-            let mut b = Matrix { values: &b.values[k * b.strides[0] + j * b.strides[1]..], ..b };
-            if in_lanes {
-                turned.clear();
-                turned.try_reserve(steps * columns).map_err(|_| Error::runtime(NO_MEMORY))?;
-                turned.extend((0..steps).flat_map(|k| (0..columns).map(move |j| b.values[k + j * b.strides[1]])));
-                b = Matrix { values: &turned, strides: [columns, 1] };
-            }
-            let [b_row, b_column] = b.strides.map(|s| s as isize);
             // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
-            // columns from `i` and `j` on, and `steps` steps from `k` on; `turned` holds as many. `into` is borrowed
-            // exclusively, its rows are at least as far apart as they are long, and no two parts share an element of it, so
-            // nothing that is read or written by one is written by another; strides fit `isize` since they lie within
-            // slices.
+            // columns from `i` and `j` on, and `steps` steps from `k` on. `into` is borrowed exclusively, its rows are at
+            // least as far apart as they are long, and no two parts share an element of it, so nothing that is read or
+            // written by one is written by another; strides fit `isize` since they lie within slices.
             unsafe {
                 let into = target.start().add(i * stride + j);
                 let a = a.values.as_ptr().add(i * a.strides[0] + k * a.strides[1]);
-                let b = b.values.as_ptr();
+                let b = b.values.as_ptr().add(k * b.strides[0] + j * b.strides[1]);
                 let (gemm, one, down, no, alone) = (T::kernel(), T::ONE, stride as isize, false, Parallelism::None);
                 // The kernels prefer a result that is contiguous along its columns. A row-major one is the transpose of
                 // such a result: the product of the transposed operands.
@@ -294,8 +292,6 @@ pub(crate) fn add_product_within<T: GemmElement>(
         Ok(())
     })
 }
-
-const NO_MEMORY: &str = "not enough memory for a matrix product";
 
 /// Rows or columns, divided evenly. None is left alone: the kernels sum a single one in another order.
 #[derive(Clone, Copy)]
