@@ -214,6 +214,7 @@ fn ctrl_c_ends_a_script() {
 }
 
 /// A single call that takes seconds, hours or years. The engine is not asked meanwhile, but the kernel is.
+#[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_kernel() {
     for code in [
@@ -252,11 +253,13 @@ fn ctrl_c_ends_a_kernel() {
     }
 }
 
+#[cfg(unix)]
 /// Runs code that first prints `1`, then interrupts it. Returns the exit status, standard error, and when it was interrupted.
 fn interrupted(code: &str) -> (Option<i32>, String, Instant) {
     interrupted_with(&["-e", code])
 }
 
+#[cfg(unix)]
 fn interrupted_with(args: &[&str]) -> (Option<i32>, String, Instant) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorsh"))
         .args(args)

@@ -140,10 +140,10 @@ fn what_shares_memory_is_mapped_once_and_the_file_stays_as_it_is() {
     assert_eq!(transposed.view().storage.byte(3).unwrap(), Some(0x40));
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(base.view().data_ptr() % 64, 0);
-    // The file itself may be replaced while it is mapped.
-    save_as(&value, path.to_str().unwrap()).unwrap();
+    // The file itself may be replaced while it is mapped; Windows refuses.
+    assert_eq!(save_as(&value, path.to_str().unwrap()).is_ok(), cfg!(unix));
     assert_eq!(transposed.view().storage.byte(3).unwrap(), Some(0x40));
-    assert_ne!(fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read(&path).unwrap() != before, cfg!(unix));
 }
 
 fn entry(value: &Value, name: &str) -> tensorsh::tensor::Tensor {
@@ -162,6 +162,8 @@ fn safetensors_header(nbytes: u64) -> Vec<u8> {
     [&(padded.len() as u64).to_le_bytes(), padded.as_bytes()].concat()
 }
 
+/// Windows would count all of the private mapping as memory.
+#[cfg(unix)]
 #[test]
 fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
     const LENGTH: u64 = 100 << 30;

@@ -12,6 +12,8 @@ mod cycles;
 mod edges;
 mod embedded;
 mod explain;
+// Limits the memory of the programs that it runs, which Windows has no command for.
+#[cfg(unix)]
 mod extremes;
 mod files;
 mod gradients;
@@ -22,6 +24,8 @@ mod layout;
 mod library;
 mod mistakes;
 mod modules;
+// As `extremes` does.
+#[cfg(unix)]
 mod numpy_hostile;
 mod pace;
 mod python;

@@ -108,6 +108,7 @@ print(s.tolist(), s.filename);
 }
 
 /// Every access to a mapping of a truncated file must fail with an error, and none may end the process.
+#[cfg(unix)]
 #[test]
 fn a_file_cut_off_while_mapped_gives_errors_and_no_signal() {
     let uses = [
@@ -166,6 +167,7 @@ print(torch.ones(2).sum().item());
 }
 
 /// The file shrinks during an operation, so no earlier check can detect it.
+#[cfg(unix)]
 #[test]
 fn a_file_cut_off_during_an_operation_gives_an_error() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,6 +189,8 @@ print(failure, torch.ones(2).sum().item());
     assert_eq!(running.finish(), (Some(0), vec!["some 2.0".to_string()]));
 }
 
+/// Windows would count all of the private mapping as memory.
+#[cfg(unix)]
 #[test]
 fn a_sparse_file_of_100_gb_opens_at_once_and_shows_its_ends() {
     let folder = tempfile::tempdir().unwrap();
@@ -338,6 +342,7 @@ fn stretched(reason: &str) -> String {
 }
 
 /// By default, exceeding the limit on file sizes ends a process with a signal.
+#[cfg(unix)]
 #[test]
 fn a_file_that_may_not_grow_is_left_as_it_was() {
     let folder = tempfile::tempdir().unwrap();

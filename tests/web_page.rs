@@ -386,7 +386,7 @@ fn recorded_sessions_are_tested() {
 #[test]
 fn files_are_listed_inspected_and_removed() {
     let mut visit = Visit::new();
-    let name = visit.folder.path().join("t.safetensors").display().to_string();
+    let name = visit.folder.path().join("t.safetensors").display().to_string().replace('\\', "/");
     let entry = format!("from safetensors.torch import save_file\nsave_file({{'w': torch.ones(2)}}, '{name}')");
     assert_eq!(visit.shown("python", &entry), "");
     let files = visit.answer(json!({ "ask": "files" }));

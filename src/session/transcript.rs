@@ -35,7 +35,7 @@ pub use compare::matches;
 pub(crate) use example::continuation_of;
 pub use example::{Case, Document, Example, Manner, Reading, Written, prompt_of};
 pub use export::{Json, junit};
-pub use files::{Found, Target, collect, decode, describe, read_text};
+pub use files::{Found, Target, collect, decode, describe, read_text, with_slashes};
 pub(crate) use html::without_references;
 pub use lines::Encoding;
 pub use options::{Options, Scope, Settings};

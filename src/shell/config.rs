@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use super::folders;
 use super::screen::{ColorChoice, Theme};
+use session::transcript::describe;
 use session::{BUDGET, Language};
 
 /// The user's settings; the default applies without a file.
@@ -78,7 +79,7 @@ impl Config {
                 (config, faults.into_iter().map(|fault| format!("{}: {fault}", path.display())).collect())
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Default::default(),
-            Err(error) => (Config::default(), vec![format!("{}: {error}", path.display())]),
+            Err(error) => (Config::default(), vec![describe(&path, &error)]),
         }
     }
 

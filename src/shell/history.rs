@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::folders;
 use files::{PRIVATE, replace};
+use session::transcript::describe;
 
 const HEAD: &str = "#V2";
 
@@ -35,7 +36,7 @@ impl Store {
     /// Fails with a sentence that says why nothing can be kept.
     pub(crate) fn open(limit: usize) -> Result<(Store, HistoryText), String> {
         let folder = folder().ok_or_else(|| "there is no home folder".to_owned())?;
-        Store::open_in(&folder, limit).map_err(|error| format!("{}: {error}", folder.display()))
+        Store::open_in(&folder, limit).map_err(|error| describe(&folder, &error))
     }
 
     fn open_in(folder: &Path, limit: usize) -> io::Result<(Store, HistoryText)> {

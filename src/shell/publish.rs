@@ -7,6 +7,7 @@ use super::learn::Course;
 use super::{complain, show};
 use files::{COMMON, replace};
 use session::lessons::{Lesson, MARK, Publishing, contents, publish as page_of};
+use session::transcript::{describe, with_slashes};
 use session::{Language, Rehearsal};
 
 /// The arguments of `tensorsh publish`.
@@ -47,7 +48,7 @@ fn pages(wanted: &Publication) -> Result<Vec<(String, String)>, String> {
     if let Some(lesson) = lessons.iter().find(|lesson| lessons.len() > 1 && lesson.name.eq_ignore_ascii_case("index")) {
         return Err(format!("{}: index.html is the list of lessons; give the lesson another name", lesson.key));
     }
-    fs::create_dir_all(&wanted.folder).map_err(|error| format!("{}: {error}", wanted.folder.display()))?;
+    fs::create_dir_all(&wanted.folder).map_err(|error| describe(&wanted.folder, &error))?;
     let site = wanted.site.as_deref().map(|site| address(site, &wanted.folder)).transpose()?;
     let publishing = Publishing { language: wanted.language, site };
     // Files that the sessions write are not part of the pages.
@@ -76,7 +77,7 @@ fn warn(lesson: &Lesson, differing: &[String]) {
 /// Writes the pages. Other people's files stay as they are.
 fn write(folder: &Path, pages: &[(String, String)]) -> Result<String, String> {
     for (name, _) in pages {
-        let path = folder.join(name);
+        let path = with_slashes(folder.join(name));
         let is_ours = fs::read_to_string(&path).is_ok_and(|text| text.contains(MARK));
         if path.exists() && !is_ours {
             return Err(format!("{} is something else than a published lesson; choose another folder", path.display()));
@@ -84,8 +85,8 @@ fn write(folder: &Path, pages: &[(String, String)]) -> Result<String, String> {
     }
     let mut told = String::new();
     for (name, html) in pages {
-        let path = folder.join(name);
-        replace(&path, html.as_bytes(), COMMON).map_err(|error| format!("{}: {error}", path.display()))?;
+        let path = with_slashes(folder.join(name));
+        replace(&path, html.as_bytes(), COMMON).map_err(|error| describe(&path, &error))?;
         told.push_str(&format!("{}\n", path.display()));
     }
     Ok(told)
@@ -96,7 +97,7 @@ fn address(site: &str, folder: &Path) -> Result<String, String> {
     if site.starts_with("https://") || site.starts_with("http://") {
         return Ok(site.trim_end_matches('/').to_owned());
     }
-    let whole = |path: &Path| fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()));
+    let whole = |path: &Path| fs::canonicalize(path).map_err(|error| describe(path, &error));
     let there = Path::new(site);
     if !there.join("index.html").is_file() {
         return Err(format!("{site} is neither an address nor the folder of the page; scripts/web --build makes it"));

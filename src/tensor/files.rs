@@ -18,7 +18,12 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     let there = if shared { to_change(name) } else { Ok(to_read(name)) };
     let there = there.map_err(|error| fail("unable to copy file", name, &error))?;
     let place = Path::new(&*there);
-    let existed = System::kind(place).is_ok();
+    let kind = System::kind(place);
+    let existed = kind.is_ok();
+    if cfg!(windows) && !shared && matches!(kind, Ok(PathKind::Folder)) {
+        // Other systems open a folder for reading, and refuse to map it.
+        return Err(Error::runtime(format!("unable to mmap {nbytes} bytes from file <{name}>: No such device (19)")));
+    }
     let file = open(name, place, shared)?;
     let undo = |length: Option<u64>| {
         // Ignore errors of the cleanup: the original error is reported.

@@ -337,8 +337,11 @@ fn metadata_that_lies_is_refused() {
     }
     write(metadata(&[huge, 8], &[first], &path));
     refused(target.path(), ErrorKind::RuntimeError, "w: Storage size calculation overflowed");
-    write(metadata(&[2, 3], &[in_file("\u{1b}[2J")], &path));
-    refused(target.path(), ErrorKind::FileNotFoundError, "the file \\u{1b}[2J, which has w, is missing");
+    // No name of a file on Windows.
+    if cfg!(unix) {
+        write(metadata(&[2, 3], &[in_file("\u{1b}[2J")], &path));
+        refused(target.path(), ErrorKind::FileNotFoundError, "the file \\u{1b}[2J, which has w, is missing");
+    }
     // A shape with many dimensions, an object with many attributes.
     write(metadata(&[1; 65], &[first], &path));
     refused(target.path(), ErrorKind::ValueError, "a tensor of 65 dimensions");

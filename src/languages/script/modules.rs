@@ -87,5 +87,6 @@ fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bo
         name.map(|name| name.to_string_lossy().into_owned())
     };
     let near = nearest(&shown(file)?, modules.filter_map(|file| shown(&file)))?;
-    Some(within.join(near).display().to_string())
+    // A backslash would escape what follows it.
+    Some(within.join(near).display().to_string().replace(std::path::MAIN_SEPARATOR, "/"))
 }

@@ -26,11 +26,14 @@ fn seeded(api: Api, seed: u128) -> Box<dyn BitGenerator> {
     }
 }
 
-/// Compares the first words, a hash of all of them, and the generator's next word.
+/// Whether glibc computes functions of `f64`. Ours differ from them in the last bit of a few results in a thousand.
+const BY_GLIBC: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
+
+/// Compares the first words, a hash of all of them where glibc computes functions, and the generator's next word.
 fn compare(words: &[u64], first: &str, whole: &str, bits: &mut dyn BitGenerator, next: &str) -> Result<(), String> {
     let start: Vec<String> = words.iter().take(4).map(|word| format!("{word:x}")).collect();
     let (start, all, after) = (start.join(" "), format!("{:x}", hash(words)), format!("{:x}", bits.next_raw()));
-    if (start.as_str(), all.as_str(), after.as_str()) == (first, whole, next) {
+    if (start.as_str(), after.as_str()) == (first, next) && (all == whole || !BY_GLIBC) {
         return Ok(());
     }
     Err(format!("{start} ({all}), then {after}; NumPy: {first} ({whole}), then {next}"))

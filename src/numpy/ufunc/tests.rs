@@ -165,6 +165,18 @@ fn same(a: Scalar, b: Scalar) -> bool {
     }
 }
 
+/// Whether two results of a function differ in the last bit of a float of `size` bytes, as a few in a thousand do where glibc
+/// does not compute them.
+fn is_neighbour(a: Scalar, b: Scalar, size: usize) -> bool {
+    let by_glibc = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
+    match (a, b, size) {
+        _ if by_glibc => false,
+        (Scalar::Float(x), Scalar::Float(y), 4) => (x as f32).to_bits().abs_diff((y as f32).to_bits()) == 1,
+        (Scalar::Float(x), Scalar::Float(y), 8) => x.to_bits().abs_diff(y.to_bits()) == 1,
+        _ => false,
+    }
+}
+
 /// Returns the recorded operands of a loop.
 fn recorded(name: &str, codes: &str) -> Vec<Array> {
     let find = |name: &str| {
@@ -215,7 +227,7 @@ fn compare_values(path: &str) {
             let (mine, theirs) = (outputs.arrays[part].scalars().unwrap(), wanted.scalars().unwrap());
             assert_eq!(outputs.arrays[part].descr, wanted.descr, "{name} {codes}");
             for (i, (&mine, &theirs)) in mine.iter().zip(&theirs).enumerate() {
-                if !same(mine, theirs) {
+                if !same(mine, theirs) && !is_neighbour(mine, theirs, wanted.descr.itemsize()) {
                     let key = format!("{name} {codes} {part}");
                     *wrong.entry(key.clone()).or_insert(0) += 1;
                     let list: &mut Vec<String> = examples.entry(key).or_default();

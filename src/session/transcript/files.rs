@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::parse::Form;
+use tensor::system::describe_error;
 
 /// A transcript to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ fn walk(folder: &Path, found: &mut Found) -> Result<(), String> {
         .map_err(|error| describe(folder, &error))?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        let path = entry.path();
+        let path = with_slashes(entry.path());
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.starts_with('.') {
             continue;
@@ -160,9 +161,15 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
 
 /// Formats the system's message, without the "(os error 2)" that Rust appends.
 pub fn describe(path: &Path, error: &std::io::Error) -> String {
-    let said = error.to_string();
-    let said = said.split(" (os error").next().unwrap_or(&said);
-    format!("{}: {said}", path.display())
+    format!("{}: {}", path.display(), describe_error(error).0)
+}
+
+/// Separates folders by slashes, as Windows allows, so that reports and patches are the same on every system.
+pub fn with_slashes(path: PathBuf) -> PathBuf {
+    match path.to_str() {
+        Some(text) if cfg!(windows) => text.replace('\\', "/").into(),
+        _ => path,
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use files::read_whole;
 use session::lessons::{Lesson, MOST_BYTES, find, lessons, place, read};
+use session::transcript::{describe, with_slashes};
 
 /// Lessons in the order in which they are taken.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl Course {
 
     fn at(path: &Path, wanted: &str) -> Result<Course, String> {
         if path.is_dir() {
-            let found = pages(path).map_err(|error| format!("{}: {error}\n", path.display()))?;
+            let found = pages(path).map_err(|error| format!("{}\n", describe(path, &error)))?;
             if found.is_empty() {
                 return Err(format!("{} has no lessons: a lesson is a file that ends in .md\n", path.display()));
             }
@@ -76,7 +77,7 @@ impl Course {
 fn pages(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
+        let path = with_slashes(entry?.path());
         let is_page = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
         let is_readme = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case("readme"));
         if is_page && !is_readme && path.is_file() {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::screen::complain;
 use session::lessons::{Record, Report};
+use session::transcript::describe;
 
 /// The largest report that is read, in bytes.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
@@ -24,7 +25,7 @@ impl ReportFile {
     /// # Errors
     /// Fails with the reason why nothing can be kept there.
     pub(super) fn open(path: &Path) -> Result<ReportFile, String> {
-        let told = |error: io::Error| format!("{}: {error}", path.display());
+        let told = |error: io::Error| describe(path, &error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(told)?;
         if !file.metadata().map_err(told)?.is_file() {
             return Err(format!("{} is not a regular file", path.display()));

@@ -94,7 +94,7 @@ impl Files for Native {
             Access::Change => {
                 let mut options = OpenOptions::new();
                 options.read(true).write(true).create(true).truncate(false);
-                host::open_as_owner(&mut options, path)
+                host::open_as_owner(&mut options, path).map_err(|error| host::open_error(path, error))
             }
         }
     }

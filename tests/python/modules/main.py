@@ -1,5 +1,5 @@
 """The main program."""
-import sys
+import os, sys
 import helpers
 import helpers as h
 from helpers import f, COUNT
@@ -28,7 +28,7 @@ def attempt(run):
     try:
         run()
     except Exception as e:
-        print(type(e).__name__, str(e).replace(sys.path[0], "FOLDER"))
+        print(type(e).__name__, str(e).replace(sys.path[0], "FOLDER").replace(os.sep, "/"))
 def one(): import nothing
 def two(): import helpers.x
 def three(): from helpers import zz
@@ -39,7 +39,7 @@ def seven(): import circular_a
 def eight(): from . import helpers
 def nine(): import wrong_syntax
 def ten(): helpers.nothing
-print(__doc__, __file__ == sys.path[0] + "/main.py", helpers.__file__ == sys.path[0] + "/helpers.py", repr(helpers) == f"<module 'helpers' from {helpers.__file__!r}>")
+print(__doc__, __file__ == os.path.join(sys.path[0], "main.py"), helpers.__file__ == os.path.join(sys.path[0], "helpers.py"), repr(helpers) == f"<module 'helpers' from {helpers.__file__!r}>")
 for run in (one, two, three, four, five, six, nine, ten):
     attempt(run)
 attempt(seven)

@@ -146,6 +146,15 @@ const FLOATS: [(RealKind, [[u32; 5]; 6]); 4] = [
     ),
 ];
 
+/// Whether `f64` functions are those of glibc, from which ours differ in the last bit of a few results in a thousand.
+const BY_GLIBC: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
+
+/// The hashes to compare: those at these places only where glibc computes them.
+fn comparable<const N: usize>(kind: RealKind, hashes: [u32; N], by_functions: &[usize]) -> Vec<u32> {
+    let all = BY_GLIBC || kind != F64;
+    (0..N).filter(|at| all || !by_functions.contains(at)).map(|at| hashes[at]).collect()
+}
+
 #[test]
 fn uniform_and_normal_of_every_dtype() {
     for (kind, rows) in FLOATS {
@@ -157,6 +166,7 @@ fn uniform_and_normal_of_every_dtype() {
                 hash_sizes(seed, |g, n| normal(g, n, kind, 1.5, 0.3, true)),
                 hash_sizes(seed, |g, n| normal(g, n, kind, 1.5, 0.3, n == 1)),
             ];
+            let [got, expected] = [got, expected].map(|hashes| comparable(kind, hashes, &[1, 3, 4]));
             assert_eq!(got, expected, "{kind:?}, seed {seed}");
         }
     }
@@ -181,6 +191,7 @@ fn other_distributions_of_every_dtype() {
             hash_sizes(42, |g, n| filled(n, |out| random_full(g, out, FullRange::Real(kind)))),
             hash_sizes(42, |g, n| filled(n, |out| bernoulli_tensor(g, out, &ramp(n, kind), kind))),
         ];
+        let [got, expected] = [got, expected].map(|hashes| comparable(kind, hashes, &[2, 3]));
         assert_eq!(got, expected, "{kind:?}");
     }
     assert_eq!(hash_sizes(42, |g, n| filled(n, |out| bernoulli_scalar(g, out, 0.3))), 0xd3500227);
