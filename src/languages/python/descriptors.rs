@@ -234,7 +234,7 @@ impl Object for BoundMethod {
 }
 
 /// Returns Python's `repr`, for object names in messages.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     format::repr_by_default(value).unwrap_or_else(|error| error.message)
 }
 

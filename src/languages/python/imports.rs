@@ -4,6 +4,7 @@
 
 use super::builtins;
 use super::compile::{Shows, Unit, compile, compile_known};
+use super::descriptors;
 use super::exceptions;
 use super::frame::Frame;
 use super::library;
@@ -78,7 +79,7 @@ impl Object for Module {
     }
     fn repr(&self) -> String {
         match self.text("__file__") {
-            Some(file) => format!("<module '{}' from '{file}'>", self.name),
+            Some(file) => format!("<module '{}' from {}>", self.name, descriptors::shown(&Value::str(&file))),
             None if self.folders().is_some() => format!("<module '{}' (namespace)>", self.name),
             None if self.variable("__spec__").is_some() => format!("<module '{}'>", self.name),
             None => format!("<module '{}' (built-in)>", self.name),
