@@ -158,11 +158,6 @@ pub(crate) fn add_product_fused<T: GemmElement>(
 /// The most steps that `gemm` takes at once on every processor. It divides longer sums at a depth that depends on the caches.
 const DEPTH: usize = 512;
 
-/// The number of steps that are taken at once in a sum of `steps`.
-fn depth(steps: usize) -> usize {
-    steps.div_ceil(steps.div_ceil(DEPTH).max(1)).max(1)
-}
-
 /// The columns of a product that are summed at a time.
 const STRIP: usize = 64;
 
@@ -200,10 +195,10 @@ impl<T: GemmElement> Kernel for InOrder<'_, T> {
     #[inline(always)]
     fn run(self, fuses: bool) -> Result<()> {
         let InOrder { into, row, column, steps, alpha, a, b } = self;
-        let depth = depth(steps);
-        for start in (0..steps).step_by(depth) {
+        let parts = Bands::of(steps, DEPTH);
+        for (start, steps) in parts.all() {
             let mut sums = [T::ZERO; STRIP];
-            for k in start..steps.min(start + depth) {
+            for k in start..start + steps {
                 interrupt::check_at(k)?;
                 let factor = a.values[row * a.strides[0] + k * a.strides[1]];
                 let others = &b.values[k * b.strides[0] + column * b.strides[1]..];
@@ -258,13 +253,12 @@ pub(crate) fn add_product_within<T: GemmElement>(
     let bands = if work < 2 * THREAD { 1 } else { cores() };
     let (rows, columns) = if n >= p { (n.div_ceil(bands), p) } else { (n, p.div_ceil(bands)) };
     let [down, across] = [Bands::of(n, rows.min(side)), Bands::of(p, columns.min(side))];
-    let depth = depth(m);
+    let parts = Bands::of(m, DEPTH);
     let target = Target(into.as_mut_ptr());
     tasks(down.count * across.count, work, &|part| {
         let (i, rows) = down.band(part / across.count);
         let (j, columns) = across.band(part % across.count);
-        for k in (0..m).step_by(depth) {
-            let steps = depth.min(m - k);
+        for (k, steps) in parts.all() {
             // SAFETY: the three matrices lie within their slices, as checked above, and so do `rows` rows and `columns`
             // columns from `i` and `j` on, and `steps` steps from `k` on. `into` is borrowed exclusively, its rows are at
             // least as far apart as they are long, and no two parts share an element of it, so nothing that is read or
@@ -293,7 +287,7 @@ pub(crate) fn add_product_within<T: GemmElement>(
     })
 }
 
-/// Rows or columns, divided evenly. None is left alone: the kernels sum a single one in another order.
+/// Rows, columns or steps, divided evenly. None is left alone: the kernels sum a single one in another order.
 #[derive(Clone, Copy)]
 struct Bands {
     size: usize,
@@ -306,7 +300,11 @@ impl Bands {
         Bands { size, count: size.div_ceil(most.max(1)).min(size / 2).max(1) }
     }
 
-    /// Returns where a band starts, and its size.
+    /// Returns where each band starts, and its size.
+    fn all(self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.count).map(move |index| self.band(index))
+    }
+
     fn band(self, index: usize) -> (usize, usize) {
         let (each, longer) = (self.size / self.count, self.size % self.count);
         (index * each + index.min(longer), each + usize::from(index < longer))
@@ -339,20 +337,21 @@ mod tests {
     #[test]
     fn a_fused_product_is_summed_in_order() {
         fn compare<T: GemmElement + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
-            let values: Vec<T> = (0..140_000).map(value).collect();
+            let values: Vec<T> = (0..620_000).map(value).collect();
             let check = |sizes @ [n, m, p]: [usize; 3], [along_a, along_b]: [bool; 2]| {
                 let strides = |rows: usize, columns: usize, along| if along { [1, rows] } else { [columns, 1] };
                 let a = Matrix { values: &values[7..], strides: strides(n, m, along_a) };
                 let b = Matrix { values: &values, strides: strides(m, p, along_b) };
-                // The fewest parts of at most 512 steps, as even as can be.
-                let depth = m.div_ceil(m.div_ceil(512).max(1)).max(1);
+                // The fewest parts of at most 512 steps, as even as can be, the longer ones first.
+                let parts = m.div_ceil(512).max(1);
+                let start = |part: usize| part * (m / parts) + part.min(m % parts);
                 let expected: Vec<T> = (0..n * p)
                     .map(|at| {
                         let of_a = |k| a.values[at / p * a.strides[0] + k * a.strides[1]];
                         let of_b = |k| b.values[k * b.strides[0] + at % p * b.strides[1]];
-                        (0..m.div_ceil(depth).max(1)).fold(values[at], |total, part| {
-                            let steps = part * depth..m.min((part + 1) * depth);
-                            let sum = steps.fold(T::ZERO, |sum, k| of_a(k).fused(of_b(k), sum, true));
+                        (0..parts).fold(values[at], |total, part| {
+                            let sum = (start(part)..start(part + 1))
+                                .fold(T::ZERO, |sum, k| of_a(k).fused(of_b(k), sum, true));
                             values[1].fused(sum, total, true)
                         })
                     })
@@ -394,6 +393,8 @@ mod tests {
             }
             // Enough work for several threads, and one row too many.
             check([33, 2 * THREAD / 16 + 1, 33], [false, true]);
+            // Parts of 512 steps would leave one.
+            check([2, 600 * DEPTH + 1, 2], [false, false]);
             let few = Matrix { values: &values[..5], strides: [3, 1] };
             assert!(in_order(&mut [T::ZERO; 4], [2, 3, 2], T::ONE, few, few).is_err());
         }
@@ -408,8 +409,7 @@ mod tests {
             for most in 0..=size + 1 {
                 let bands = Bands::of(size, most);
                 let mut next = 0;
-                for index in 0..bands.count {
-                    let (start, length) = bands.band(index);
+                for (start, length) in bands.all() {
                     assert_eq!(start, next);
                     assert!(length >= size.min(2) && length <= most.max(3), "{size} by {most}");
                     next += length;
