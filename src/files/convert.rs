@@ -198,7 +198,9 @@ impl Work<'_> {
                     dtype.name()
                 ),
             };
-            Ok(Array { name: name.clone(), head: npy::head(dtype, &body.sizes, false)?, body: Box::new(body) })
+            let named = |error: Error| Error::new(error.kind, format!("{}: {}", shown(name), error.message));
+            let head = npy::head(dtype, &body.sizes, false).map_err(named)?;
+            Ok(Array { name: name.clone(), head, body: Box::new(body) })
         };
         let arrays = named.map(array).collect::<Result<Vec<Array>>>()?;
         match (target, arrays.as_slice()) {

@@ -240,11 +240,19 @@ pub(crate) fn holds(dtype: DType) -> bool {
 /// Returns the header of an array in numpy's form.
 ///
 /// # Errors
-/// Fails with TypeError for a dtype that numpy does not have, and with ValueError for too many dimensions.
+/// Fails with TypeError for a dtype that numpy does not have, and with ValueError for too many dimensions and for a shape
+/// that numpy refuses: other sizes count for it even if one is zero.
 pub(crate) fn head(dtype: DType, sizes: &[i64], fortran_order: bool) -> Result<Vec<u8>> {
     let Some((name, _)) = DTYPES.iter().find(|(_, known)| *known == dtype) else {
         bail!(TypeError, "Got unsupported ScalarType {}", dtype.scalar_type())
     };
+    let mut others = sizes.iter().filter(|size| **size != 0);
+    if others.try_fold(dtype.itemsize() as i64, |nbytes, size| nbytes.checked_mul(*size)).is_none() {
+        bail!(
+            ValueError,
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+        );
+    }
     let order = if dtype.itemsize() == 1 { '|' } else { '<' };
     let shape = sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let comma = if sizes.len() == 1 { "," } else { "" };

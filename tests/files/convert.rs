@@ -158,6 +158,12 @@ fn what_a_format_cannot_hold_is_refused_by_name() {
     files::save(&Value::from(meta), path("meta.pt").to_str().unwrap(), &SaveOptions::default()).unwrap();
     let (_, message) = refused(&path("meta.pt"), "x.npy", None);
     assert_eq!(message, "(all) has no data: it was on the meta device");
+    let empty = View { layout: Layout::contiguous(&[0, 1 << 61]), ..view(DType::Float) };
+    files::save(&Value::from(empty), path("empty.pt").to_str().unwrap(), &SaveOptions::default()).unwrap();
+    for to in ["x.npy", "x.npz"] {
+        let (kind, message) = refused(&path("empty.pt"), to, None);
+        assert!(kind == ErrorKind::ValueError && message.starts_with("(all): array is too big; "), "{message}");
+    }
 }
 
 #[test]
