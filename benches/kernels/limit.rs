@@ -191,7 +191,7 @@ mod stream {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod stream {
-    pub use super::{copy, write};
+    pub(super) use super::{copy, write};
 }
 
 /// Number of operations in one call of [`multiply`].
