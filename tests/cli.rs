@@ -253,8 +253,8 @@ fn ctrl_c_ends_a_kernel() {
     }
 }
 
-#[cfg(unix)]
 /// Runs code that first prints `1`, then interrupts it. Returns the exit status, standard error, and when it was interrupted.
+#[cfg(unix)]
 fn interrupted(code: &str) -> (Option<i32>, String, Instant) {
     interrupted_with(&["-e", code])
 }
