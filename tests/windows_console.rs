@@ -59,10 +59,10 @@ impl Shell {
         self.session.send(keys).unwrap();
     }
 
-    /// Types a line and waits for text that only its output has. Returns what came before.
-    fn sees(&mut self, line: &str, wanted: &str) -> String {
+    /// Types a line and waits for text that only its output has.
+    fn sees(&mut self, line: &str, wanted: &str) {
         self.send(&format!("{line}\r"));
-        self.came(wanted).unwrap_or_else(|| panic!("the shell ended at {line:?}"))
+        assert!(self.came(wanted).is_some(), "the shell ended at {line:?}");
     }
 }
 

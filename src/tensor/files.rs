@@ -18,13 +18,19 @@ pub fn map(name: &str, shared: bool, nbytes: i64) -> Result<Memory> {
     let there = if shared { to_change(name) } else { Ok(to_read(name)) };
     let there = there.map_err(|error| fail("unable to copy file", name, &error))?;
     let place = Path::new(&*there);
-    let kind = System::kind(place);
-    let existed = kind.is_ok();
-    if cfg!(windows) && !shared && matches!(kind, Ok(PathKind::Folder)) {
-        // Other systems open a folder for reading, and refuse to map it.
-        return Err(Error::runtime(format!("unable to mmap {nbytes} bytes from file <{name}>: No such device (19)")));
-    }
-    let file = open(name, place, shared)?;
+    let existed = System::kind(place).is_ok();
+    let file = System::open(place, if shared { Access::Change } else { Access::Read }).map_err(|error| match error
+        .kind()
+    {
+        // Windows does not open a folder for reading. Other systems do, and refuse to map it.
+        io::ErrorKind::IsADirectory if !shared => {
+            Error::runtime(format!("unable to mmap {nbytes} bytes from file <{name}>: No such device (19)"))
+        }
+        _ => {
+            let mode = if shared { "read-write" } else { "read-only" };
+            Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&error)))
+        }
+    })?;
     let undo = |length: Option<u64>| {
         // Ignore errors of the cleanup: the original error is reported.
         let _ = match length {
@@ -74,12 +80,6 @@ fn length(file: &File) -> io::Result<u64> {
         PathKind::Folder => u64::MAX,
         PathKind::Other => 0,
     })
-}
-
-fn open(name: &str, place: &Path, shared: bool) -> Result<File> {
-    let (access, mode) = if shared { (Access::Change, "read-write") } else { (Access::Read, "read-only") };
-    System::open(place, access)
-        .map_err(|e| Error::runtime(format!("unable to open file <{name}> in {mode} mode: {}", reason(&e))))
 }
 
 /// Extends a file. The new bytes are zero and are allocated at once: on a full disk this fails, whereas PyTorch is

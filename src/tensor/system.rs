@@ -287,6 +287,15 @@ pub fn describe_error(error: &io::Error) -> (String, Option<i32>) {
     }
 }
 
+/// Separates folders by slashes, as Windows allows, so that what names a path is the same on every system and has no backslash
+/// that would escape what follows it.
+pub fn with_slashes(path: PathBuf) -> PathBuf {
+    match path.to_str() {
+        Some(text) if cfg!(windows) => text.replace('\\', "/").into(),
+        _ => path,
+    }
+}
+
 /// An open file.
 pub trait OpenFile: Read + Write + Seek + Send + Sync + Debug {
     /// # Errors

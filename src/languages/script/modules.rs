@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use tensor::system::{Files, PathKind, System};
+use tensor::system::{Files, PathKind, System, with_slashes};
 use tensor::{Error, ErrorKind};
 
 /// The environment variable that lists module folders, separated like those in `PATH`.
@@ -87,6 +87,5 @@ fn nearest_file(folders: impl Iterator<Item = PathBuf>, file: &Path, is_bare: bo
         name.map(|name| name.to_string_lossy().into_owned())
     };
     let near = nearest(&shown(file)?, modules.filter_map(|file| shown(&file)))?;
-    // A backslash would escape what follows it.
-    Some(within.join(near).display().to_string().replace(std::path::MAIN_SEPARATOR, "/"))
+    Some(with_slashes(within.join(near)).display().to_string())
 }

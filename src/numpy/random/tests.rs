@@ -10,6 +10,7 @@ use super::{
     Api, BitGenerator, Cache, Distribution, SeedSequence, Source, binomial, bit_generator, check, choose, generator,
     hypergeometric, legacy, seed_sequence, ziggurat,
 };
+use elementary::BY_GLIBC;
 
 fn hash(words: &[u64]) -> u64 {
     words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3))
@@ -25,9 +26,6 @@ fn seeded(api: Api, seed: u128) -> Box<dyn BitGenerator> {
         Api::Generator => Box::new(Pcg64::new(&SeedSequence::new(&seed_sequence::integer_words(&seed.to_le_bytes())))),
     }
 }
-
-/// Whether glibc computes functions of `f64`. Ours differ from them in the last bit of a few results in a thousand.
-const BY_GLIBC: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
 
 /// Compares the first words, a hash of all of them where glibc computes functions, and the generator's next word.
 fn compare(words: &[u64], first: &str, whole: &str, bits: &mut dyn BitGenerator, next: &str) -> Result<(), String> {

@@ -6,6 +6,7 @@ use super::resolve::resolve;
 use super::*;
 use crate::array::Array;
 use crate::descr::{Casting, Descr, Weak};
+use elementary::BY_GLIBC;
 use std::collections::BTreeMap;
 use tensor::{DType, Scalar};
 
@@ -168,9 +169,8 @@ fn same(a: Scalar, b: Scalar) -> bool {
 /// Whether two results of a function differ in the last bit of a float of `size` bytes, as a few in a thousand do where glibc
 /// does not compute them.
 fn is_neighbour(a: Scalar, b: Scalar, size: usize) -> bool {
-    let by_glibc = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
     match (a, b, size) {
-        _ if by_glibc => false,
+        _ if BY_GLIBC => false,
         (Scalar::Float(x), Scalar::Float(y), 4) => (x as f32).to_bits().abs_diff((y as f32).to_bits()) == 1,
         (Scalar::Float(x), Scalar::Float(y), 8) => x.to_bits().abs_diff(y.to_bits()) == 1,
         _ => false,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::parse::Form;
-use tensor::system::describe_error;
+use tensor::system::{describe_error, with_slashes};
 
 /// A transcript to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,14 +162,6 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, String> {
 /// Formats the system's message, without the "(os error 2)" that Rust appends.
 pub fn describe(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {}", path.display(), describe_error(error).0)
-}
-
-/// Separates folders by slashes, as Windows allows, so that reports and patches are the same on every system.
-pub fn with_slashes(path: PathBuf) -> PathBuf {
-    match path.to_str() {
-        Some(text) if cfg!(windows) => text.replace('\\', "/").into(),
-        _ => path,
-    }
 }
 
 #[cfg(test)]

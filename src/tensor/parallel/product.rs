@@ -4,8 +4,8 @@
 use super::vectors::fuses;
 use super::{Kernel, cores, fused, parts_of, tasks, vectorised_kernel};
 use crate::error::{Error, Result};
-use crate::interrupt;
 use crate::thresholds::{PRODUCTS, THREAD};
+use crate::{interrupt, limits};
 use gemm_common::Parallelism;
 
 /// The signature of the kernels of `gemm`: sizes; the result, with its strides between columns and between rows, and
@@ -140,10 +140,7 @@ pub(crate) fn add_product_fused<T: GemmElement>(
     if n > 1 && m > 2 && fuses() {
         // They sum a small one in lanes as well, if both operands are stored along the steps.
         if a.strides[1] == 1 && b.strides[0] == 1 && b.holds([m, p]) {
-            let mut turned = Vec::new();
-            turned
-                .try_reserve_exact(m.saturating_mul(p))
-                .map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
+            let mut turned = limits::vector(m.saturating_mul(p))?;
             for k in 0..m {
                 interrupt::check_at(k)?;
                 turned.extend((0..p).map(|j| b.values[k + j * b.strides[1]]));

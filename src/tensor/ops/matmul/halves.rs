@@ -1,14 +1,14 @@
 //! Products of 16-bit vectors. PyTorch uses its matrix library for few of them. Its own loops accumulate in single
 //! precision, but round row products, factors and summands to 16 bits.
 
-use super::product::{buffer, write};
+use super::product::write;
 use super::{Factors, is_column_major};
 use crate::ops::block::values;
 use crate::ops::check::resolved;
 use crate::ops::copy::contiguous;
 use crate::ops::number::{Stored, rounded};
 use crate::parallel::vectorised;
-use crate::{DType, Result, Scalar, View, interrupt};
+use crate::{DType, Result, Scalar, View, interrupt, limits};
 use half::{bf16, f16};
 
 /// Sums products that are each rounded to 16 bits.
@@ -59,7 +59,7 @@ fn addmv_as<S: Stored<Compute = f32>>(out: &View, added: &View, a: &View, v: &Vi
     let [beta, alpha] = [factors.beta, factors.alpha].map(|factor| rounded::<S>(factor.to_f64() as f32));
     let (matrix, vector) = (elements::<S>(a)?, elements::<S>(v)?);
     let added = if beta == 0.0 { Vec::new() } else { elements::<S>(added)? };
-    let mut result = buffer::<f32>(out.numel().max(0) as usize)?;
+    let mut result = limits::filled(0.0f32, out.numel().max(0) as usize)?;
     let rows = matrix.chunks(columns.max(1)).map(Some).chain(std::iter::repeat(None));
     for (i, (to, row)) in result.iter_mut().zip(rows).enumerate() {
         let row = row.unwrap_or_default();

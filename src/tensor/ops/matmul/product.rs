@@ -12,7 +12,7 @@ use crate::ops::copy::{cast, contiguous, copy_into, write_into};
 use crate::ops::number::{Number, Stored, compute_dtype};
 use crate::parallel::{self, Matrix, add_product, add_product_fused};
 use crate::thresholds::THREAD;
-use crate::{DType, Dims, Error, Layout, Result, Scalar, View, interrupt};
+use crate::{DType, Dims, Layout, Result, Scalar, View, interrupt, limits};
 use num_complex::Complex;
 use std::borrow::Cow;
 
@@ -154,14 +154,14 @@ macro_rules! vector_ring {
             ) -> Result<()> {
                 let add = if fused { add_product_fused } else { add_product };
                 let part = |values: &[Self], imaginary: bool| -> Result<Vec<$t>> {
-                    let mut parts = buffer::<$t>(values.len())?;
+                    let mut parts = limits::filled::<$t>(0.0, values.len())?;
                     let part = |value: &Self| if imaginary { value.im } else { value.re };
                     parts.iter_mut().zip(values).for_each(|(to, value)| *to = part(value));
                     Ok(parts)
                 };
                 let product = |i: bool, j: bool| -> Result<Vec<$t>> {
                     let (x, y) = (part(a.values, i)?, part(b.values, j)?);
-                    let mut total = buffer::<$t>(into.len())?;
+                    let mut total = limits::filled::<$t>(0.0, into.len())?;
                     let (x, y) = (Matrix { values: &x, strides: a.strides }, Matrix { values: &y, strides: b.strides });
                     add(&mut total, sizes, 1.0, x, y)?;
                     Ok(total)
@@ -246,14 +246,6 @@ fn matrix_and_vector<'m, C: Ring>(
     } else {
         None
     }
-}
-
-/// Allocates a buffer for `n` values.
-pub(super) fn buffer<C: Number>(n: usize) -> Result<Vec<C>> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(n).map_err(|_| Error::runtime("not enough memory for a matrix product"))?;
-    values.resize(n, C::default());
-    Ok(values)
 }
 
 /// The positions of a batch's matrices among its elements.
@@ -409,7 +401,8 @@ fn multiply_as<S: Stored<Compute = S> + Ring>(
     if let Some(done) = lent.flatten() {
         return done;
     }
-    let mut result = if added.is_some() { values::<S>(out)? } else { buffer(out.numel().max(0) as usize)? };
+    let mut result =
+        if added.is_some() { values::<S>(out)? } else { limits::filled(S::default(), out.numel().max(0) as usize)? };
     product(&values::<S>(&a)?, &values::<S>(&b)?, &mut result)?;
     write::<S>(out, &result)
 }
@@ -463,7 +456,7 @@ fn multiply_one<S: Ring>(
         let mut scaled = Vec::new();
         let one = S::from_scalar(Scalar::Int(1));
         if alpha != one {
-            scaled = buffer(b.values.len())?;
+            scaled = limits::filled(S::default(), b.values.len())?;
             scaled.iter_mut().zip(b.values).for_each(|(to, &value)| *to = S::times(alpha, value));
         }
         let b_of_tiles = if scaled.is_empty() { b } else { Matrix { values: &scaled, ..b } };

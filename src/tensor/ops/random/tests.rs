@@ -3,6 +3,7 @@
 use super::*;
 use crate::thresholds::THREAD;
 use RealKind::{BF16, F16, F32, F64};
+use elementary::BY_GLIBC;
 
 /// The last two are 2^40 + 7 and -1.
 pub(super) const SEEDS: [u64; 6] = [0, 1, 42, 12345, 1_099_511_627_783, u64::MAX];
@@ -145,9 +146,6 @@ const FLOATS: [(RealKind, [[u32; 5]; 6]); 4] = [
         ],
     ),
 ];
-
-/// Whether `f64` functions are those of glibc, from which ours differ in the last bit of a few results in a thousand.
-const BY_GLIBC: bool = cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"));
 
 /// The hashes to compare: those at these places only where glibc computes them.
 fn comparable<const N: usize>(kind: RealKind, hashes: [u32; N], by_functions: &[usize]) -> Vec<u32> {
