@@ -37,3 +37,5 @@ pub mod split;
 pub mod statistics;
 pub mod view;
 pub mod windows;
+
+pub use elementary::BY_GLIBC;

@@ -10,7 +10,7 @@ use super::{
     Api, BitGenerator, Cache, Distribution, SeedSequence, Source, binomial, bit_generator, check, choose, generator,
     hypergeometric, legacy, seed_sequence, ziggurat,
 };
-use elementary::BY_GLIBC;
+use tensor::ops::BY_GLIBC;
 
 fn hash(words: &[u64]) -> u64 {
     words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3))

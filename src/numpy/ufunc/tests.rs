@@ -6,8 +6,8 @@ use super::resolve::resolve;
 use super::*;
 use crate::array::Array;
 use crate::descr::{Casting, Descr, Weak};
-use elementary::BY_GLIBC;
 use std::collections::BTreeMap;
+use tensor::ops::BY_GLIBC;
 use tensor::{DType, Scalar};
 
 fn ints(values: &[i64]) -> Operand {
