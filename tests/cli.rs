@@ -15,11 +15,12 @@ mod modules;
 #[path = "cli/quiz.rs"]
 mod quiz;
 
-use crate::pace::{check, within};
+use crate::pace::within;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use tensorsh::session::lessons::{Attempt, lessons as own_lessons, translated};
@@ -249,7 +250,7 @@ fn ctrl_c_ends_a_kernel() {
         let (status, stderr, began) = interrupted(code);
         assert_eq!(status, Some(130), "{code}: {stderr}");
         assert!(stderr.contains("KeyboardInterrupt"), "{code}: {stderr}");
-        check(began, 200, code);
+        crate::pace::check(began, 200, code);
     }
 }
 

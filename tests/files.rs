@@ -23,7 +23,6 @@ mod page;
 #[path = "files/round_trip.rs"]
 mod round_trip;
 
-use crate::pace::within;
 use describe::describe;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -156,6 +155,7 @@ fn entry(value: &Value, name: &str) -> tensorsh::tensor::Tensor {
 }
 
 /// Returns a safetensors header for one tensor of `nbytes` bytes.
+#[cfg(unix)]
 fn safetensors_header(nbytes: u64) -> Vec<u8> {
     let text = format!(r#"{{"weight":{{"dtype":"U8","shape":[{nbytes}],"data_offsets":[0,{nbytes}]}}}}"#);
     let padded = format!("{text:width$}", width = text.len().next_multiple_of(8));
@@ -173,7 +173,7 @@ fn a_file_of_100_gigabytes_is_inspected_and_loaded_at_once() {
     fs::write(&path, &header).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(LENGTH + header.len() as u64).unwrap();
     let both = || (files::contents(&open(&path)).unwrap(), load_any(&open(&path), true).unwrap());
-    let (report, value) = within(50, "a file of 100 gigabytes", both);
+    let (report, value) = crate::pace::within(50, "a file of 100 gigabytes", both);
     assert!(report.text().contains("1 tensor on 1 storage of 107374182400 bytes (107.4 GB)"), "{}", report.text());
     assert_eq!(entry(&value, "weight").view().numel(), LENGTH as i64);
 }

@@ -1,7 +1,6 @@
 //! Storages that others can reach: files shared by two processes, files truncated by one of them, and memory that is
 //! not available. Uses whole processes, because the test is that they survive.
 
-use crate::pace::within;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -215,7 +214,7 @@ print(p[0], s[0]);
 "#
     );
     let run = || Script::start(folder.path(), "big.rhai", &script).finish();
-    let (status, lines) = within(500, "a file of 100 gigabytes", run);
+    let (status, lines) = crate::pace::within(500, "a file of 100 gigabytes", run);
     let expected =
         ["3 9 [0, 9] 3", "tensor([3, 0, 0,  ..., 0, 0, 9], dtype=torch.uint8)", "3 9 [3, 0] 107374182400", "200 3"];
     assert_eq!((status, lines), (Some(0), expected.map(str::to_string).to_vec()));

@@ -55,7 +55,7 @@ fn answers_of_lessons_are_tried() {
     for (old, new, wanted) in rows {
         let page = lesson.replacen(old, new, 1);
         assert_ne!(page, lesson, "{old}");
-        let (status, text, _) = run_on("rows.md", &page, &["test", "--timeout", "1", "rows.md"]);
+        let (status, text, _) = run_on("rows.md", &page, &["test", "--timeout", "4", "rows.md"]);
         assert_eq!((status, text.contains(wanted)), (1, true), "{new}\n{text}");
     }
 }

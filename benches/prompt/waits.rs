@@ -1,9 +1,7 @@
-//! Measures how long a user waits for the prompt: for the first line, for a key's echo, for completion, for the effect
-//! of Ctrl-C, and for a large paste. Drives the program on a pseudo-terminal, like the tests, and prints each figure
-//! beside its target. `cargo bench --bench prompt`.
-#![cfg(unix)]
+//! The waits for the first line, for a key's echo, for completion, for the effect of Ctrl-C, and for a large paste. Drives
+//! the program on a pseudo-terminal, like the tests.
 
-#[path = "../tests/prompt/terminal.rs"]
+#[path = "../../tests/prompt/terminal.rs"]
 #[allow(dead_code, reason = "the tests need more of it")]
 mod terminal;
 
@@ -16,7 +14,7 @@ use terminal::{CTRL_C, Shell, Start};
 /// The number of entries in a long history.
 const ENTRIES: usize = 100_000;
 
-fn main() {
+pub fn measure() {
     let folder = tempfile::tempdir().unwrap();
     let settings = format!("history = {}\n", 2 * ENTRIES);
     let start = Start { settings: &settings, ..Start::default() };
