@@ -14,7 +14,7 @@ use terminal::{CTRL_C, Shell, Start};
 /// The number of entries in a long history.
 const ENTRIES: usize = 100_000;
 
-pub fn measure() {
+pub(crate) fn measure() {
     let folder = tempfile::tempdir().unwrap();
     let settings = format!("history = {}\n", 2 * ENTRIES);
     let start = Start { settings: &settings, ..Start::default() };
