@@ -7,5 +7,5 @@ fn main() {
     #[cfg(unix)]
     waits::measure();
     #[cfg(not(unix))]
-    eprintln!("It drives the program on a pseudo-terminal of Unix, and there is none here.");
+    eprintln!("This benchmark needs a Unix pseudo-terminal. Nothing was measured.");
 }

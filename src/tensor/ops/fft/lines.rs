@@ -215,7 +215,7 @@ mod tests {
 
     type C = Complex<f64>;
 
-    /// Computes these points of the transform by its definition.
+    /// Computes the given points of the transform from its definition.
     fn reference_transform(values: &[C], forward: bool, points: &[usize]) -> Vec<C> {
         let n = values.len();
         let turn = if forward { -std::f64::consts::TAU } else { std::f64::consts::TAU };
