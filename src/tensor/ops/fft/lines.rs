@@ -284,8 +284,10 @@ mod tests {
                         let bound = part * wanted.iter().map(|value| value.norm()).fold(1.0, f64::max);
                         let found = numbers(&found);
                         let found = found.chunks_exact(kept).flat_map(|line| points.iter().map(|&k| line[k]));
-                        let apart = found.zip(&wanted).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
-                        assert!(apart <= bound, "{n} points, {kind:?}, {forward}: {apart:e} beyond {bound:e}");
+                        for (a, b) in found.zip(&wanted) {
+                            let apart = (a - b).norm();
+                            assert!(apart <= bound, "{n} points, {kind:?}, {forward}: {apart:e} beyond {bound:e}");
+                        }
                     }
                 }
             }
