@@ -47,12 +47,18 @@ fn references() -> Vec<(String, PathBuf, String)> {
         if told.extension().is_some_and(|extension| extension == "txt") {
             let file = told.with_extension("");
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
-            found.push((name, file, fs::read_to_string(&told).unwrap()));
+            found.push((name, file, with_own_nans(&fs::read_to_string(&told).unwrap())));
         }
     }
     found.sort();
     assert!(found.len() >= 20, "tests/files has lost its files");
     found
+}
+
+/// Replaces the `float32` NaN that x86 makes by this processor's: ARM makes a positive one.
+fn with_own_nans(told: &str) -> String {
+    let made = std::hint::black_box(f32::INFINITY) * 0.0;
+    told.replace("0000c0ff", &describe::hex(&made.to_le_bytes()))
 }
 
 /// Treats bytes as a file.

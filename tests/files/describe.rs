@@ -17,7 +17,7 @@ pub(super) fn describe(value: &Value) -> String {
     lines
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

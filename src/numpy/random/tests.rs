@@ -29,6 +29,9 @@ fn seeded(api: Api, seed: u128) -> Box<dyn BitGenerator> {
 
 /// Compares the first words, a hash of all of them where glibc computes functions, and the generator's next word.
 fn compare(words: &[u64], first: &str, whole: &str, bits: &mut dyn BitGenerator, next: &str) -> Result<(), String> {
+    // The NaN that x86 makes. ARM makes a positive one.
+    let made = std::hint::black_box(f64::INFINITY) * 0.0;
+    let first = &first.replace("fff8000000000000", &format!("{:x}", made.to_bits()));
     let start: Vec<String> = words.iter().take(4).map(|word| format!("{word:x}")).collect();
     let (start, all, after) = (start.join(" "), format!("{:x}", hash(words)), format!("{:x}", bits.next_raw()));
     if (start.as_str(), after.as_str()) == (first, next) && (all == whole || !BY_GLIBC) {

@@ -139,7 +139,12 @@ fn power<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
             return if b.re < zero { divide(Complex::new(one, zero), result) } else { result };
         }
     }
-    analytic::exp(recovered(b, analytic::ln(a)))
+    let mut exponent = recovered(b, analytic::ln(a));
+    // A zero result takes the sign of this NaN. x86 makes a negative one, and ARM a positive one.
+    if exponent.im.is_nan() {
+        exponent.im = T::nan().with_sign(-one);
+    }
+    analytic::exp(exponent)
 }
 
 /// Returns the kernel of two numbers.
