@@ -34,9 +34,7 @@ const ATTEMPTS: usize = 3;
 const DEAF: i32 = 9;
 
 /// The memory limits of all tensors, of a list or a text, and of the whole process.
-///
-/// Processors other than x86-64 may be emulated, and what the emulator holds counts as the process's own.
-const TENSORS: usize = if cfg!(target_arch = "x86_64") { 256 << 20 } else { 512 << 20 };
+const TENSORS: usize = 256 << 20;
 const OBJECT: usize = 128 << 20;
 const PROCESS: u64 = 1 << 30;
 

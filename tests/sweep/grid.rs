@@ -133,6 +133,18 @@ pub(crate) fn same(dtype: DType, a: u128, b: u128) -> bool {
     nan(a) && nan(b)
 }
 
+/// Returns whether two elements have the same bits. All NaN are equal, but only in the same part of complex elements:
+/// which of two NaN an addition returns is the compiler's choice.
+pub(crate) fn identical(dtype: DType, a: u128, b: u128) -> bool {
+    let alike = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    a == b
+        || match decode(dtype, &[a, b])[..] {
+            [Scalar::Float(a), Scalar::Float(b)] => alike(a, b),
+            [Scalar::Complex(a), Scalar::Complex(b)] => alike(a.re, b.re) && alike(a.im, b.im),
+            _ => false,
+        }
+}
+
 /// The layout of a tensor in its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {

@@ -17,7 +17,7 @@ mod origins;
 mod sums;
 
 use functions::{Class, Other, Swept, call};
-use grid::{FORMS, Form, Grid, Random, Values, bits, same};
+use grid::{FORMS, Form, Grid, Random, Values, bits, identical, same};
 use lines::{Want, wanted};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -232,8 +232,16 @@ impl Case {
         for &(cores, width) in some {
             let how = format!("{cores} threads, vectors of {width} bits (0: any)");
             let again = self.run(state, &grids, cores, width).map_err(|error| format!("{how}: {error}"))?;
-            if again.iter().map(|result| bits(&result.view())).ne(plain.iter().cloned()) {
-                return Err(format!("{how} give something else"));
+            assert_eq!(again.len(), plain.len());
+            for (result, plain) in again.iter().zip(&plain) {
+                let (dtype, found) = (result.view().dtype, bits(&result.view()));
+                if found.len() != plain.len() {
+                    return Err(format!("{how}: {} elements instead of {}", found.len(), plain.len()));
+                }
+                if let Some(i) = found.iter().zip(plain).position(|(&a, &b)| !identical(dtype, a, b)) {
+                    let elements = grid::decode(dtype, &[found[i], plain[i]]);
+                    return Err(format!("{how}: element {i}: {:?} instead of {:?}", elements[0], elements[1]));
+                }
             }
         }
         match self.swept.class {
@@ -247,8 +255,12 @@ impl Case {
     fn refused(&self, state: &State, error: &Error) -> std::result::Result<(), String> {
         let small = Case { sizes: self.sizes.iter().map(|&size| size.min(4)).collect(), ..self.clone() };
         match small.run(state, &small.grids(), 1, 0) {
-            // A division by zero and an index out of bounds depend on elements, not on sizes.
-            Ok(_) if error.message != "ZeroDivisionError" && !error.message.contains("out of bounds") => {
+            // A division by zero and an index out of bounds depend on elements, not on sizes. PyTorch sorts long lines by
+            // a function that has no unsigned integers of several bytes.
+            Ok(_)
+                if error.message != "ZeroDivisionError"
+                    && !["out of bounds", "parallel_sort1d_kernel"].iter().any(|part| error.message.contains(part)) =>
+            {
                 Err(format!("refused at this size only: {error}"))
             }
             _ => Ok(()),

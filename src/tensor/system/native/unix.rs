@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, Per
 use std::path::{Path, PathBuf};
 
 pub(crate) use mapping::{Map, lost_page};
-pub(super) use mapping::{advise_large_pages, ignore_file_size_signal, keep_freed_memory, reserve};
+pub(super) use mapping::{advise_large_pages, ignore_file_size_signal, keep_freed_memory, page_size, reserve};
 
 /// The system's name in Python.
 pub(super) const NAME: &str = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
@@ -27,7 +27,8 @@ pub(super) fn free_memory() -> Option<usize> {
 
 pub(super) fn used_memory() -> Option<(usize, usize)> {
     let table = fs::read_to_string("/proc/self/statm").ok()?;
-    let mut pages = table.split(' ').map(|pages| pages.parse::<usize>().ok().map(|pages| pages.saturating_mul(4096)));
+    let bytes = |pages: &str| pages.parse::<usize>().ok().map(|pages| pages.saturating_mul(page_size()));
+    let mut pages = table.split(' ').map(bytes);
     Some((pages.next()??, pages.next()??))
 }
 

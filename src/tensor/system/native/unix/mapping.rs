@@ -187,15 +187,20 @@ pub(crate) fn lost_page() -> bool {
     LOST.load(Ordering::Relaxed) && LOST.swap(false, Ordering::AcqRel)
 }
 
+/// Returns the bytes of a page: 4096 on x86-64, and up to 65536 on ARM.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: a plain system call.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
 fn install_handler() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
         // SAFETY: plain system calls; the handler has the signature for SA_SIGINFO and only calls functions that are
         // allowed in a signal handler.
         unsafe {
-            if let Ok(page) = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)) {
-                PAGE.store(page, Ordering::Relaxed);
-            }
+            PAGE.store(page_size(), Ordering::Relaxed);
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_bus_error as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
