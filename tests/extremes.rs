@@ -3,7 +3,8 @@
 //! gigabyte, and soon after Ctrl-C.
 //!
 //! The calls run in separate processes, so that a call that ends its process can be named and the rest continue.
-//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` select calls other than the fixed ones.
+//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` select calls other than the fixed ones. `EXTREMES_MEMORY` is the limit of all
+//! memory in megabytes, for an emulator whose own memory counts as the program's.
 
 use std::fs;
 use std::path::Path;
@@ -33,8 +34,9 @@ const ATTEMPTS: usize = 3;
 /// The exit status of a process whose call was deaf.
 const DEAF: i32 = 9;
 
-/// The memory limits of all tensors, of a list or a text, and of the whole process.
-const TENSORS: usize = 256 << 20;
+/// The memory limit of all tensors, in megabytes.
+const TENSORS: usize = 256;
+/// The memory limits of a list or a text, and of the whole process, in bytes.
 const OBJECT: usize = 128 << 20;
 const PROCESS: u64 = 1 << 30;
 
@@ -439,7 +441,7 @@ fn session() -> Session {
 /// Runs in a separate process: makes the calls from number `from` on, every `step`-th. The number of the current call
 /// is in the file `at`; faults are written to the file `faults`.
 fn child(seed: u64, rounds: usize, from: usize, step: usize) {
-    limits::set_total(TENSORS);
+    limits::set_total(number("EXTREMES_MEMORY").unwrap_or(TENSORS) << 20);
     limits::set_budget(OBJECT);
     let calls = calls(seed, rounds);
     let fault = |number: usize, what: &str| {
@@ -529,13 +531,16 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
     exit(0);
 }
 
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok().map(|text| text.parse().expect(variable))
+}
+
 #[test]
 fn nothing_brings_the_program_down() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seed = number("EXTREMES_SEED").unwrap_or(1);
-    let rounds = number("EXTREMES_ROUNDS").unwrap_or(3) as usize;
+    let seed = number("EXTREMES_SEED").unwrap_or(1) as u64;
+    let rounds = number("EXTREMES_ROUNDS").unwrap_or(3);
     if let Some(from) = number("EXTREMES_FROM") {
-        let done = spawn_with_big_stack("extremes", move || child(seed, rounds, from as usize, 2));
+        let done = spawn_with_big_stack("extremes", move || child(seed, rounds, from, 2));
         done.unwrap().join().unwrap();
         return;
     }
