@@ -3,8 +3,8 @@
 //! gigabyte, and soon after Ctrl-C.
 //!
 //! The calls run in separate processes, so that a call that ends its process can be named and the rest continue.
-//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` select calls other than the fixed ones. `EXTREMES_MEMORY` is the limit of all
-//! memory in megabytes, for an emulator whose own memory counts as the program's.
+//! `EXTREMES_SEED` and `EXTREMES_ROUNDS` select calls other than the fixed ones. `EXTREMES_MEMORY` sets another
+//! memory limit for all tensors, in megabytes: an emulator's own memory may count as the program's.
 
 use std::fs;
 use std::path::Path;
