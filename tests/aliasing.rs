@@ -15,6 +15,8 @@ struct View {
     /// Bytes per element: the dtype is `int16` or `uint8`.
     size: usize,
     is_tensor: bool,
+    /// Where a tensor's storage begins: at the first element of the array that the tensor was made from.
+    storage: usize,
 }
 
 impl View {
@@ -158,10 +160,11 @@ fn taken(view: &View, step: &Step) -> Option<(String, View)> {
             let (last, size) = (*shape.last()?, view.size);
             let name = if size == 2 { "uint8" } else { "int16" };
             let module = if view.is_tensor { "torch" } else { "np" };
-            // Only whole rows of neighbours, which start where an element may.
+            // Only whole rows of neighbours, which start where an element may. For a tensor, that is counted from its storage.
             let rows: Vec<&[usize]> = view.starts.chunks(last.max(1)).collect();
             let dense = |row: &&[usize]| row.windows(2).all(|pair| pair[1] == pair[0] + size);
-            if !rows.iter().all(dense) || size == 1 && (last % 2 != 0 || !rows.iter().all(|row| row[0] % 2 == 0)) {
+            let starts_well = |row: &&[usize]| (row[0] - view.storage).is_multiple_of(2);
+            if !rows.iter().all(dense) || size == 1 && (last % 2 != 0 || !rows.iter().all(starts_well)) {
                 return None;
             }
             // A row of one element can have any stride, and PyTorch looks at it.
@@ -174,7 +177,7 @@ fn taken(view: &View, step: &Step) -> Option<(String, View)> {
             };
             let mut sizes = shape.clone();
             *sizes.last_mut()? = if size == 2 { last * 2 } else { last / 2 };
-            let made = View { shape: sizes, starts, size: 3 - size, is_tensor: view.is_tensor };
+            let made = View { shape: sizes, starts, size: 3 - size, ..*view };
             Some((format!(".view({module}.{name})"), made))
         }
         Step::Flat if is_dense(view) => {
@@ -183,7 +186,8 @@ fn taken(view: &View, step: &Step) -> Option<(String, View)> {
         }
         Step::Flat => None,
         Step::Crossed => {
-            let made = View { is_tensor: !view.is_tensor, ..view.clone() };
+            let storage = if view.is_tensor { 0 } else { view.starts[0] };
+            let made = View { is_tensor: !view.is_tensor, storage, ..view.clone() };
             Some((if view.is_tensor { ".numpy()" } else { "#from" }.to_owned(), made))
         }
         Step::Repeated if view.is_tensor => {
@@ -237,7 +241,8 @@ fn checked(steps: &[Step], writes: &[(usize, usize, i16)]) -> Result<(), String>
     asked(&mut session, "import numpy as np, torch")?;
     asked(&mut session, "v0 = np.arange(24, dtype=np.int16).reshape(4, 6)")?;
     let mut memory: Vec<u8> = (0..24i16).flat_map(i16::to_le_bytes).collect();
-    let base = View { shape: vec![4, 6], starts: (0..24).map(|i| 2 * i).collect(), size: 2, is_tensor: false };
+    let base =
+        View { shape: vec![4, 6], starts: (0..24).map(|i| 2 * i).collect(), size: 2, is_tensor: false, storage: 0 };
     let mut views = vec![base];
     for step in steps {
         let last = views.len() - 1;

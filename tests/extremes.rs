@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio, exit};
+use std::process::{Command, ExitStatus, Stdio, exit};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -551,16 +551,19 @@ fn nothing_brings_the_program_down() {
         while from < count {
             let ended = start(folder.path(), from);
             let at: usize = fs::read_to_string(folder.path().join("at")).unwrap().parse().unwrap();
-            if ended == Some(0) {
+            if ended.success() {
                 break;
             }
-            let heard = ended != Some(DEAF);
+            let heard = ended.code() != Some(DEAF);
             deaf = if heard || at != from { 1 } else { deaf + 1 };
             if !heard && deaf < ATTEMPTS {
                 from = at;
                 continue;
             }
-            let what = if heard { "ended the process" } else { "deaf to Ctrl-C" };
+            let what = match heard {
+                true => format!("ended the process: {ended}\n{}", last_words(folder.path())),
+                false => "deaf to Ctrl-C".to_owned(),
+            };
             let (_, call) = &calls(seed, rounds)[at];
             let told = fs::read_to_string(folder.path().join("faults")).unwrap_or_default();
             fs::write(folder.path().join("faults"), format!("{told}{call}: {what}\n")).unwrap();
@@ -576,18 +579,26 @@ fn nothing_brings_the_program_down() {
     assert!(faults.concat().is_empty(), "of {count} calls these went wrong:\n{}", faults.concat());
 }
 
-/// Starts a process that makes the calls from a number on. Returns its exit status if it ended by itself.
-fn start(folder: &Path, from: usize) -> Option<i32> {
+/// Returns the last lines that a process wrote before it ended.
+fn last_words(folder: &Path) -> String {
+    let errors = fs::read(folder.join("errors")).unwrap();
+    let errors = String::from_utf8_lossy(&errors);
+    let lines: Vec<&str> = errors.lines().collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+/// Starts a process that makes the calls from a number on, and returns how it ended. The file `errors` has what it said.
+fn start(folder: &Path, from: usize) -> ExitStatus {
     // A call that needs more address space than this does so by mistake.
     let script = "ulimit -v 6000000; exec \"$0\" extremes::nothing_brings_the_program_down --exact --nocapture";
-    let status = Command::new("sh")
+    Command::new("sh")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
         .env("EXTREMES_FROM", from.to_string())
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status.unwrap().code()
+        .stderr(fs::File::create(folder.join("errors")).unwrap())
+        .status()
+        .unwrap()
 }

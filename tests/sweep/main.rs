@@ -505,7 +505,7 @@ impl Tally {
 
 #[test]
 fn no_size_changes_a_result() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
     let time = number("SWEEP_MINUTES").map(|minutes| Duration::from_secs(60 * minutes));
     let tally = sweep(number("SWEEP_SEED").unwrap_or(1), number("SWEEP_ROUNDS").unwrap_or(12) as usize, time);
     println!("{}", tally.report());
