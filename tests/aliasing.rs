@@ -257,7 +257,7 @@ fn checked(steps: &[Step], writes: &[(usize, usize, i16)]) -> Result<(), String>
             }
             Ok(_) => {}
             // PyTorch also looks at the strides of dimensions of one element, which the model does not have.
-            Err(refused) if refused.contains("negative") => {
+            Err(refused) if refused.contains("negative") || refused.contains("self.stride(") => {
                 if !goes_backwards(&views[last]) && !views[last].shape.contains(&1) {
                     return Err(refused);
                 }
