@@ -434,7 +434,8 @@ fn session() -> Session {
     let mut session = Session::new(SessionOptions::default());
     for line in SETUP {
         let outcome = session.eval(Language::Python, line);
-        assert_eq!(outcome.error.map(|failure| failure.message), None, "{line}");
+        let error = outcome.error.map(|failure| format!("{}: {}", failure.kind, failure.message));
+        assert_eq!(error, None, "{line}");
     }
     session
 }
@@ -500,7 +501,7 @@ fn child(seed: u64, rounds: usize, from: usize, step: usize) {
         }
     });
     peak();
-    // Never emptied: whoever ends the process in between still leaves a number.
+    // Each number overwrites the last one. Emptying the file first would leave none if the process died in between.
     let current_call = fs::OpenOptions::new().create(true).truncate(false).write(true).open("at").unwrap();
     for (number, (language, call)) in calls.iter().enumerate().skip(from).step_by(step) {
         current_call.write_all_at(format!("{number:8}").as_bytes(), 0).unwrap();
@@ -587,7 +588,7 @@ fn last_words(folder: &Path) -> String {
     let errors = fs::read(folder.join("errors")).unwrap();
     let errors = String::from_utf8_lossy(&errors);
     let lines: Vec<&str> = errors.lines().collect();
-    lines[lines.len().saturating_sub(5)..].join("\n")
+    lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
 /// Starts a process that makes the calls from a number on, and returns how it ended. The file `errors` has what it said.
